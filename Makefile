@@ -1,0 +1,53 @@
+# `make demo` and `make test` work on a machine that has Python 3.11+ and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-all lint format types imports docs bench clean
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --progress-bar on -e .
+	@touch $@
+
+$(VENV)/test: $(VENV)/core
+	$(BIN)/python -m pip install --quiet -e '.[test]'
+	@touch $@
+
+$(VENV)/docs: $(VENV)/core
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	@touch $@
+
+demo: $(VENV)/core ## install, run a small value-generalization study, write a report (under 10 minutes)
+	$(BIN)/ordinate reproduce positional/value-scale --scale demo --out demo
+
+test: $(VENV)/test lint types imports ## install, lint, type-check and run the tests with coverage
+	$(BIN)/python -m pytest --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
+
+test-all: $(VENV)/test lint types imports ## everything `make test` runs, and tests/slow
+	$(BIN)/python -m pytest --timeout=1800
+
+lint: $(VENV)/test ## ruff, formatting included
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+format: $(VENV)/test ## let ruff rewrite the files
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+types: $(VENV)/test ## mypy, strict on src
+	$(BIN)/mypy
+
+imports: $(VENV)/test ## import directions between the layers
+	$(BIN)/lint-imports
+
+docs: $(VENV)/docs ## build the documentation into site/
+	$(BIN)/zensical build --clean
+
+bench: $(VENV)/core ## ratios against textbook implementations
+	$(BIN)/ordinate bench
+
+clean: ## remove the environment and everything generated
+	rm -rf $(VENV) site demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,19 @@
+"""Shape annotations are checked at run time in every test; hypothesis is deterministic on CI."""
+
+import os
+
+from jaxtyping import install_import_hook
+
+# Before anything of ordinate is imported: every annotated call in a test checks its shapes.
+install_import_hook("ordinate", "beartype.beartype")
+
+import torch
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+torch.set_num_threads(1)
