@@ -1,1 +1,1 @@
-"""positions."""
+"""Positions: relations between coordinates, and encodings."""

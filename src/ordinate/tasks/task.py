@@ -1,14 +1,14 @@
 """The contract of a task: it samples inputs, knows their exact answers and where every token stands."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
-from pydantic import BaseModel, ConfigDict
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
+from ordinate.kinds import Kind
 
 
 class Batch(NamedTuple):
@@ -18,18 +18,15 @@ class Batch(NamedTuple):
     target: Float[Tensor, "batch token out"]
 
 
-class Task(BaseModel, ABC):
+class Task(Kind):
     """What is computed.
 
     A task is an immutable, validated value: `Sum(length=8)`. Its `axes` are the keyword arguments of `sample`
     along which it can be made harder than in training; a task without an axis refuses it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: ClassVar[str]
+    label: ClassVar[str] = "name"
     family: ClassVar[str]
-    summary: ClassVar[str]
     axes: ClassVar[tuple[str, ...]]
 
     @property
@@ -54,11 +51,11 @@ class Task(BaseModel, ABC):
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
-        """Draw `count` sequences of one length (the longest trained one by default) in the training dtype float32."""
+        """Draw `count` sequences of one length (the longest trained one by default) in float32."""
 
     @abstractmethod
-    def reference(self, input: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
-        """Return the exact answers, vectorised, in the dtype of the input."""
+    def reference(self, inputs: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
+        """Return the exact answers, vectorised, in the dtype of the inputs."""
 
     def scored(self, length: int) -> Bool[Tensor, "token out"]:
         """Which outputs count. All of them unless a task says otherwise."""

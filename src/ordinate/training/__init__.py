@@ -1,1 +1,19 @@
-"""training."""
+"""Training: recipes, the loop, ensembles, checkpoints."""
+
+from ordinate.training.checkpoint import load_model
+from ordinate.training.loop import train
+from ordinate.training.recipe import Evaluation, Recipe, Training
+from ordinate.training.schedule import Adam, AdamW, Constant, Cosine, Plateau
+
+__all__ = [
+    "Adam",
+    "AdamW",
+    "Constant",
+    "Cosine",
+    "Evaluation",
+    "Plateau",
+    "Recipe",
+    "Training",
+    "load_model",
+    "train",
+]

@@ -1,0 +1,138 @@
+"""Attention layers of arXiv 2410.01686: what the weights may depend on is the only difference between the kinds.
+
+    positional:  A = softmax((P W_Q)(P W_K)^T / sqrt(d_P))          position only
+    standard:    A = softmax((X W_Q)(X W_K)^T / sqrt(d))            content only
+    hybrid:      A = softmax(([X, P] W_Q)([X, P] W_K)^T / sqrt(d + d_P))
+
+Values always come from X. As published: queries and keys are full-width in every head, values are split, all
+maps have biases, weights start Xavier-uniform (queries and keys stacked), biases at zero.
+"""
+
+from abc import ABC, abstractmethod
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ordinate.attention.dot_product import attention_scores, attention_weights, mix
+from ordinate.attention.hooks import Hook
+from ordinate.coordinates import Coordinates
+from ordinate.positions.encodings import Encoding, VectorEncoding
+
+
+class Attention(nn.Module, ABC):
+    """One layer of attention over [batch, token, width]; kinds say where queries and keys come from."""
+
+    def __init__(self, width: int, heads: int, source_width: int) -> None:
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
+        self.width, self.heads, self.source_width = width, heads, source_width
+        self.query_key = nn.Linear(source_width, 2 * heads * source_width)
+        self.to_values = nn.Linear(width, width)
+        self.to_output = nn.Linear(width, width)
+        for linear in (self.query_key, self.to_values, self.to_output):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+        self.query, self.key, self.scores, self.weights = Hook(), Hook(), Hook(), Hook()
+        self.values, self.output = Hook(), Hook()
+
+    @abstractmethod
+    def source(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "*batch token source"]:
+        """What queries and keys are made of."""
+
+    def find_weights(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "*batch head token token"]:
+        """Where every token looks."""
+        query, key = rearrange(
+            self.query_key(self.source(x, coordinates, encoding)),
+            "... token (two head dim) -> two ... head token dim",
+            two=2,
+            head=self.heads,
+        )
+        query, key = encoding.rotate(query, key, coordinates)
+        scores = attention_scores(
+            self.query(query),
+            self.key(key),
+            class_vectors=encoding.class_vectors(coordinates),
+            bias=encoding.bias(coordinates),
+        )
+        return self.weights(attention_weights(self.scores(scores)))
+
+    def forward(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token width"]:
+        """Mix values by the weights."""
+        weights = self.find_weights(x, coordinates, encoding)
+        values = rearrange(
+            self.to_values(x), "batch token (head dim) -> batch head token dim", head=self.heads
+        )
+        mixed = mix(weights, self.values(values))
+        return self.output(
+            self.to_output(rearrange(mixed, "batch head token dim -> batch token (head dim)"))
+        )
+
+
+class ContentAttention(Attention):
+    """Standard attention: queries and keys from the tokens."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__(width, heads, source_width=width)
+
+    def source(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token width"]:
+        """X."""
+        return x
+
+
+class PositionalAttention(Attention):
+    """Queries and keys from positions only: the weights have no batch axis, and are kept outside training."""
+
+    def __init__(self, width: int, heads: int, positions: VectorEncoding) -> None:
+        super().__init__(width, heads, source_width=positions.width)
+        self._kept: tuple[tuple[object, ...], Tensor] | None = None
+
+    def source(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "token position"]:
+        """P."""
+        return _vectors(encoding, coordinates).to(self.query_key.weight.dtype)
+
+    def find_weights(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "head token token"]:
+        """The weights, computed once per step in training and once at all in evaluation.
+
+        What is kept is keyed by the versions of the parameters, so that any in-place change makes it anew.
+        """
+        if torch.is_grad_enabled() or any(h.patch for h in (self.query, self.key, self.scores, self.weights)):
+            return super().find_weights(x, coordinates, encoding)
+        read = (self.query_key.weight, self.query_key.bias, *encoding.parameters())
+        key = (coordinates, *((p.data_ptr(), p._version) for p in read))
+        if self._kept is None or self._kept[0] != key:
+            self._kept = (key, super().find_weights(x, coordinates, encoding))
+        return self._kept[1]
+
+
+class HybridAttention(Attention):
+    """Queries and keys from tokens and positions together, in every layer."""
+
+    def __init__(self, width: int, heads: int, positions: VectorEncoding) -> None:
+        super().__init__(width, heads, source_width=width + positions.width)
+
+    def source(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token source"]:
+        """X | P."""
+        return torch.cat([x, _vectors(encoding, coordinates).to(x.dtype).expand(len(x), -1, -1)], dim=-1)
+
+
+def _vectors(encoding: Encoding, coordinates: Coordinates) -> Float[Tensor, "token position"]:
+    if not isinstance(encoding, VectorEncoding):
+        raise TypeError(f"this attention reads position vectors, {type(encoding).__name__} has none")
+    return encoding.vectors(coordinates)

@@ -1,0 +1,219 @@
+"""Claims: a sentence of a paper with a measurable predicate, and the verdict that a measurement allows.
+
+>>> from ordinate.evaluation.statistics import Interval
+>>> claim = Claim(
+...     sentence="A generalises better than B.",
+...     measured=Interval(300.0, 120.0, 700.0, 0.95),
+...     predicate=AtLeast(100.0),
+...     published=450.0,
+...     seeds=5,
+...     failed=0,
+...     scale="laptop",
+... )
+>>> claim.verdict
+'supported'
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.evaluation.statistics import Interval
+
+Verdict: TypeAlias = Literal["supported", "contradicted", "inconclusive"]
+Scale: TypeAlias = Literal["smoke", "demo", "laptop", "paper"]
+
+FEWEST_SEEDS = 3
+"""Finite seeds that a verdict rests on at least."""
+
+_UNJUDGED: dict[str, str] = {
+    "smoke": "smoke scale proves the path only",
+    "demo": "a demonstration is not a measurement",
+}
+
+
+@dataclass(frozen=True)
+class Predicate(ABC):
+    """What a claim says of a number: that it lies in the range from `lowest` to `highest`, ends included.
+
+    An interval wholly inside supports the claim, one wholly outside contradicts it, others decide nothing.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def lowest(self) -> float:
+        """Smallest number that satisfies the claim."""
+
+    @property
+    @abstractmethod
+    def highest(self) -> float:
+        """Largest number that satisfies the claim."""
+
+    def judge(self, measured: Interval) -> Verdict:
+        """Return what the whole interval says."""
+        if self.lowest <= measured.low and measured.high <= self.highest:
+            return "supported"
+        if measured.high < self.lowest or self.highest < measured.low:
+            return "contradicted"
+        return "inconclusive"
+
+    def to_dict(self) -> dict[str, str | float | None]:
+        """Return kind, text and range for JSON; `None` where the range has no end."""
+        lowest, highest = (end if math.isfinite(end) else None for end in (self.lowest, self.highest))
+        return {"kind": self.kind, "text": str(self), "lowest": lowest, "highest": highest}
+
+
+@dataclass(frozen=True)
+class AtLeast(Predicate):
+    """The number is `bound` or more.
+
+    >>> str(AtLeast(100))
+    'at least 100'
+    """
+
+    kind: ClassVar[str] = "at least"
+    bound: float | int
+
+    @property
+    def lowest(self) -> float:  # noqa: D102
+        return float(self.bound)
+
+    @property
+    def highest(self) -> float:  # noqa: D102
+        return math.inf
+
+    def __str__(self) -> str:
+        return f"at least {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class AtMost(Predicate):
+    """The number is `bound` or less."""
+
+    kind: ClassVar[str] = "at most"
+    bound: float | int
+
+    @property
+    def lowest(self) -> float:  # noqa: D102
+        return -math.inf
+
+    @property
+    def highest(self) -> float:  # noqa: D102
+        return float(self.bound)
+
+    def __str__(self) -> str:
+        return f"at most {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Within(Predicate):
+    """Equivalence: the ratio of two things lies between 1/factor and factor.
+
+    >>> Within(10).judge(Interval(2.0, 0.5, 8.0, 0.95))
+    'supported'
+    """
+
+    kind: ClassVar[str] = "within a factor"
+    factor: float | int
+
+    def __post_init__(self) -> None:
+        if not self.factor >= 1:
+            raise ValueError(f"a factor is 1 or more, got {self.factor:g}")
+
+    @property
+    def lowest(self) -> float:  # noqa: D102
+        return 1 / self.factor
+
+    @property
+    def highest(self) -> float:  # noqa: D102
+        return float(self.factor)
+
+    def __str__(self) -> str:
+        return f"within a factor {self.factor:g}"
+
+
+class Judgement(NamedTuple):
+    """A verdict, or `None` where none may be given, and the reason in words."""
+
+    verdict: Verdict | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, what was measured for it, and what the sentence says the measurement should be.
+
+    `seeds` counts every seed started, `failed` those among them that gave no finite number; a claim that
+    compares two models gives the numbers of the one with fewer finite seeds. `published` is the paper's own
+    value, if it has one.
+    """
+
+    sentence: str
+    measured: Interval
+    predicate: Predicate
+    published: float | int | None
+    seeds: int
+    failed: int
+    scale: Scale
+
+    def __post_init__(self) -> None:
+        if self.scale not in get_args(Scale):
+            raise OrdinateError(f"unknown scale {self.scale!r}: {nearest(self.scale, get_args(Scale))}")
+        if not 0 <= self.failed <= self.seeds:
+            raise ValueError(f"of {self.seeds} seeds {self.failed} cannot have failed")
+
+    @property
+    def judgement(self) -> Judgement:
+        """Verdict and reason. Too few finite seeds, or a half of them failed, decide nothing."""
+        finite = self.seeds - self.failed
+        if self.scale in _UNJUDGED:
+            said = "one seed, no verdict" if self.seeds == 1 else "no verdict"
+            return Judgement(None, f"{said}: {_UNJUDGED[self.scale]}")
+        if finite < FEWEST_SEEDS:
+            return Judgement("inconclusive", f"{_seeds(finite)} with a finite result, {FEWEST_SEEDS} needed")
+        if 2 * self.failed >= self.seeds:
+            return Judgement("inconclusive", f"{self.failed} of {_seeds(self.seeds)} failed")
+        verdict = self.predicate.judge(self.measured)
+        level = f"{100 * self.measured.level:g} % interval"
+        if math.isnan(self.measured.low) or math.isnan(self.measured.high):
+            return Judgement(verdict, f"the {level} is not a number")
+        return Judgement(verdict, f"the {level} {_WHERE[verdict]} “{self.predicate}”")
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Supported, contradicted or inconclusive; `None` at a scale that gives no verdict."""
+        return self.judgement.verdict
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is."""
+        return self.judgement.reason
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the claim with its verdict for JSON; the keys are stable."""
+        return {
+            "sentence": self.sentence,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "measured": self.measured.to_dict(),
+            "predicate": self.predicate.to_dict(),
+            "published": self.published,
+            "seeds": self.seeds,
+            "failed": self.failed,
+            "scale": self.scale,
+        }
+
+
+_WHERE: dict[Verdict, str] = {
+    "supported": "lies wholly inside",
+    "contradicted": "lies wholly outside",
+    "inconclusive": "lies partly inside, partly outside",
+}
+
+
+def _seeds(count: int) -> str:
+    return "1 seed" if count == 1 else f"{count} seeds"

@@ -1,0 +1,245 @@
+"""Curves over seeds: errors along an axis, and losses along training.
+
+A seed with a value that is not finite has failed: it is left out of median and band, its finite values stay
+visible as crosses, and the panel says how many failed.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from numpy import ndarray
+
+from ordinate.figures.style import Look, look_of, paper_style
+
+_GREY = "#555555"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One model: a value for each seed at each x, and the published medians where they are known.
+
+    `role` decides colour, marker and line (`ordinate.figures.style.ROLES`).
+    """
+
+    label: str
+    role: str
+    x: Sequence[float | int]
+    values: Sequence[Sequence[float | int]] | Float[ndarray, "seed point"]
+    published: Mapping[float, float] | Mapping[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.table.ndim != 2 or self.table.shape[1] != len(self.x) or not len(self.table):
+            shape = " x ".join(map(str, self.table.shape))
+            raise ValueError(f"{self.label}: values are seeds x {len(self.x)} points, got {shape}")
+
+    @cached_property
+    def table(self) -> Float[ndarray, "seed point"]:
+        """The values as one array."""
+        return np.array([list(row) for row in self.values], dtype=np.float64)
+
+    @cached_property
+    def finite(self) -> Bool[ndarray, " seed"]:
+        """Which seeds are finite at every point."""
+        whole: ndarray = np.isfinite(self.table).all(axis=1)
+        return whole
+
+    @property
+    def failed(self) -> int:
+        """How many seeds have a value that is not a finite number."""
+        return int((~self.finite).sum())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One task. Values of x up to `trained_to` were seen in training (`None`: do not mark them)."""
+
+    title: str
+    xlabel: str
+    ylabel: str
+    series: Sequence[Series]
+    trained_to: float | int | None = 1.0
+
+
+def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
+    """Draw error against the axis, one panel a task, on a logarithmic error axis.
+
+    A line joins the medians over seeds, the band reaches from the 10th to the 90th percentile, faint dots are
+    the seeds, hollow markers the published medians; the range seen in training is shaded.
+
+    >>> curve = Series("positional", "positional", [1, 2, 3], [[0.1, 0.2, 0.4], [0.1, 0.3, 0.5]])
+    >>> figure = value_curves([Panel("cumulative sum", "scale c", "MSE", [curve])])
+    >>> len(figure.axes)
+    1
+    """
+    figure = _grid(panels, columns, _values)
+    band = Patch(color=_GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
+    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=_GREY, label="one seed")
+    known = Line2D([], [], label="published median", **_hollow(Look(_GREY, "o", "-")))  # type: ignore[arg-type]
+    published = any(s.published for panel in panels for s in panel.series)
+    _legend(figure, panels, [band, seed, *([known] if published else [])], markers=True)
+    return figure
+
+
+def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = False) -> Figure:
+    """Draw loss against step, one thin line a seed and a thick one for the median, both axes as told.
+
+    A seed that failed ends in a cross at its last finite loss. `trained_to` and `published` are not drawn.
+
+    >>> loss = Series("positional", "positional", [1, 10, 100], [[1.0, 0.1, 0.01], [1.0, 0.2, float("nan")]])
+    >>> figure = training_curves([Panel("cumulative sum", "step", "training loss", [loss])], log_x=True)
+    >>> figure.axes[0].get_xscale()
+    'log'
+    """
+
+    def draw(axes: Axes, panel: Panel) -> None:
+        _losses(axes, panel)
+        if log_x:
+            axes.set_xscale("log")
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+    figure = _grid(panels, columns, draw)
+    seed = Line2D([], [], color=_GREY, lw=0.7, alpha=0.6, label="one seed")
+    _legend(figure, panels, [seed], markers=False)
+    return figure
+
+
+def _grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Figure:
+    """Lay the panels out row by row and draw each."""
+    if not panels:
+        raise ValueError("a figure needs at least one panel")
+    columns = min(columns, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    with paper_style():
+        width = 5.4 if columns == 1 else 3.7 * columns + 0.3
+        layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+        figure = Figure(figsize=(width, 3.3 * rows + 0.6), layout=layout)
+        for number, panel in enumerate(panels, start=1):
+            axes = figure.add_subplot(rows, columns, number)
+            draw(axes, panel)
+            _finish(axes, panel)
+    return figure
+
+
+def _values(axes: Axes, panel: Panel) -> None:
+    """Draw one panel of `value_curves`."""
+    for series in panel.series:
+        look = look_of(series.role)
+        x = np.asarray(series.x, dtype=np.float64)
+        good, bad = series.table[series.finite], series.table[~series.finite]
+        if len(good):
+            low, median, high = np.quantile(good, [0.1, 0.5, 0.9], axis=0)
+            axes.fill_between(x, low, high, color=look.colour, alpha=0.18, lw=0)
+            axes.plot(x, median, look.line, color=look.colour, marker=look.marker, zorder=3)
+            axes.plot(x, good.T, ".", color=look.colour, alpha=0.4, ms=5, mew=0, zorder=2)
+        if len(bad):
+            axes.plot(x, np.where(np.isfinite(bad), bad, np.nan).T, "x", color=look.colour, alpha=0.6, ms=4)
+        if series.published:
+            at = list(series.published)
+            axes.plot(at, [series.published[p] for p in at], **_hollow(look))  # type: ignore[index, arg-type]
+    ticks = sorted({float(p) for series in panel.series for p in series.x})
+    if ticks:
+        if len(ticks) <= 12:
+            axes.xaxis.set_major_locator(FixedLocator(ticks))
+        _shade_trained(axes, panel.trained_to, ticks)
+
+
+def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float]) -> None:
+    """Shade the trained range, halfway to the next point, and name it in the shade."""
+    margin = float(np.diff(ticks).min()) / 2 if len(ticks) > 1 else 0.5
+    left, end = ticks[0] - margin, ticks[-1] + margin
+    axes.set_xlim(left, end)
+    if trained_to is None or trained_to < ticks[0]:
+        return
+    beyond = [t for t in ticks if t > trained_to]
+    right = (trained_to + beyond[0]) / 2 if beyond else end
+    axes.axvspan(left, right, color="#000000", alpha=0.07, lw=0, zorder=0)
+    axes.text(
+        (left + right) / 2,
+        0.97,
+        "in distribution",
+        transform=axes.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="top",
+        fontsize=8,
+        color=_GREY,
+    )
+
+
+def _losses(axes: Axes, panel: Panel) -> None:
+    """Draw one panel of `training_curves`."""
+    for series in panel.series:
+        look = look_of(series.role)
+        x = np.asarray(series.x, dtype=np.float64)
+        losses = np.where(np.isfinite(series.table), series.table, np.nan)
+        axes.plot(x, losses.T, lw=0.7, alpha=0.35, color=look.colour)
+        good = series.table[series.finite]
+        if len(good):
+            axes.plot(x, np.median(good, axis=0), look.line, color=look.colour, zorder=3)
+        for row in series.table[~series.finite]:
+            last = np.flatnonzero(np.isfinite(row))[-1:]
+            axes.plot(x[last], row[last], "x", color=look.colour, ms=7, mew=1.8, zorder=4)
+
+
+def _finish(axes: Axes, panel: Panel) -> None:
+    """Add title, labels, failed seeds and a logarithmic axis with a tick for every decade or few."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=8))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(panel.xlabel)
+    axes.set_ylabel(panel.ylabel)
+    if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):
+        # A logarithmic axis cannot find its own limits without a number above 0.
+        axes.set_ylim(0.1, 10)
+        axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color=_GREY)
+    failures = [f"{s.label}: {s.failed} of {len(s.table)} seeds failed" for s in panel.series if s.failed]
+    axes.set_title(panel.title, pad=6 + 11 * len(failures))
+    if failures:
+        axes.annotate(
+            "\n".join(failures),
+            xy=(0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 3),
+            textcoords="offset points",
+            fontsize=8,
+            color=_GREY,
+            va="bottom",
+        )
+
+
+def _hollow(look: Look) -> dict[str, object]:
+    line = {"ls": "none", "marker": look.marker, "ms": 8, "zorder": 4}
+    return line | {"mfc": "none", "mec": look.colour, "mew": 1.4}
+
+
+def _legend(
+    figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patch], *, markers: bool
+) -> None:
+    """Put one legend under all panels: each model once, then the other marks."""
+    every = [series for panel in panels for series in panel.series]
+    models: dict[str, Line2D] = {}
+    for series in every:
+        look = look_of(series.role)
+        line = Line2D([], [], ls=look.line, color=look.colour, label=f"{series.label} (median)")
+        line.set_marker(look.marker if markers else "")
+        models.setdefault(series.label, line)
+    handles = [*models.values(), *keys]
+    if any(series.failed for series in every):
+        handles.append(Line2D([], [], ls="none", marker="x", color=_GREY, label="failed seed"))
+    rows = math.ceil(len(handles) / max(1, figure.get_figwidth() // 2.2))
+    with paper_style():
+        figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / rows))
+        # Laid out once and for all: the engine would move things by a hair at every drawing.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")

@@ -1,0 +1,37 @@
+"""Numbers as a person reads them: three significant figures, no padding."""
+
+import math
+
+from ordinate.evaluation.statistics import Interval
+
+
+def show_number(value: float | int | None) -> str:
+    """Return three significant figures; whole numbers in full, n/a for what is not known.
+
+    >>> [show_number(v) for v in (0.0585, 1498.2, 1.7e-5, 12, 2.5e7, 0.0, None)]
+    ['0.0585', '1498', '1.7e-5', '12', '2.5e7', '0', 'n/a']
+    """
+    if value is None or math.isnan(value):
+        return "n/a"
+    if isinstance(value, int):
+        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e5:
+        decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+        text = f"{value:.{decimals}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def show_interval(interval: Interval) -> str:
+    """Return the estimate with its interval.
+
+    >>> show_interval(Interval(4.0, 2.5, 8.125, 0.95))
+    '4 [2.5, 8.13]'
+    """
+    low, high = show_number(interval.low), show_number(interval.high)
+    return f"{show_number(interval.estimate)} [{low}, {high}]"

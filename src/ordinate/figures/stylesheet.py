@@ -1,0 +1,88 @@
+"""The look of a report: system fonts, light and dark, phone to desk to paper."""
+
+CSS = """
+:root {
+  color-scheme: light dark;
+  --page: #ffffff; --ink: #1c1e21; --soft: #5a6068; --line: #d6dae0; --panel: #f5f6f8;
+  --good: #00654b; --good-back: #ddf3eb; --bad: #9a3a00; --bad-back: #fde8da;
+  --open: #5f4700; --open-back: #fdf3cf; --none: #4a5058; --none-back: #e9ebee;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #15181c; --ink: #e8eaed; --soft: #a3abb5; --line: #363c44; --panel: #1e2227;
+    --good: #7fe0bd; --good-back: #12382c; --bad: #ffb38a; --bad-back: #46230f;
+    --open: #f5d97a; --open-back: #3d3210; --none: #c3c9d1; --none-back: #30363d;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+  -webkit-text-size-adjust: 100%;
+}
+h1 { font-size: clamp(1.5rem, 4vw, 2.1rem); line-height: 1.2; margin: 0 0 .4rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 0 0 .7rem; }
+.lead { color: var(--soft); font-size: 1.05rem; margin: 0; max-width: 48rem; }
+section { margin-top: 2.2rem; }
+p { margin: 0 0 .8rem; max-width: 48rem; overflow-wrap: anywhere; }
+.tally { font-weight: 600; }
+.small, figcaption, caption, .reason { color: var(--soft); font-size: .875rem; }
+.small { margin-top: .6rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: .5rem; }
+th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; }
+th, td { border-bottom: 1px solid var(--line); }
+th { font-size: .875rem; color: var(--soft); white-space: nowrap; }
+th.number, td.number { text-align: right; padding-right: 1.25rem; }
+td.number, .whole { white-space: nowrap; }
+.reason { display: block; margin-top: .15rem; }
+.failed { white-space: nowrap; font-weight: 600; }
+.badge {
+  display: inline-block; padding: .1rem .6rem; border: 1px solid currentColor; border-radius: 1rem;
+  font-size: .875rem; font-weight: 600; white-space: nowrap;
+  -webkit-print-color-adjust: exact; print-color-adjust: exact;
+}
+.supported { color: var(--good); background: var(--good-back); }
+.contradicted { color: var(--bad); background: var(--bad-back); border-width: 2px; }
+.inconclusive { color: var(--open); background: var(--open-back); border-style: dashed; }
+.no-verdict { color: var(--none); background: var(--none-back); border-style: dotted; }
+.scroll { overflow-x: auto; }
+figure { margin: 0; }
+.card { background: #ffffff; border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; }
+.card img { display: block; width: 100%; height: auto; margin: 0 auto; }
+figcaption { margin-top: .5rem; max-width: 48rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.5rem; margin: 0; }
+dt { color: var(--soft); }
+dd { margin: 0; overflow-wrap: anywhere; }
+pre {
+  margin: 0; padding: .8rem 1rem; overflow-x: auto; background: var(--panel); border: 1px solid var(--line);
+  border-radius: .5rem; font: .9rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
+}
+@media (max-width: 760px) {
+  body { padding: 1.25rem 1rem 3rem; }
+  .card img { min-width: var(--readable); }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: .5rem; }
+  .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .cards table, .cards tbody, .cards tr, .cards td { display: block; }
+  .cards tr { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; }
+  .cards tr + tr { margin-top: .8rem; }
+  .cards td { border: 0; padding: .2rem 0; text-align: left; }
+  .cards td.named::before { content: attr(data-label) ": "; color: var(--soft); }
+}
+@media print {
+  :root {
+    color-scheme: light; font-size: 10pt;
+    --page: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb; --panel: #f5f6f8;
+    --good: #00654b; --good-back: #ddf3eb; --bad: #9a3a00; --bad-back: #fde8da;
+    --open: #5f4700; --open-back: #fdf3cf; --none: #4a5058; --none-back: #e9ebee;
+  }
+  body { max-width: none; padding: 0; }
+  .scroll { overflow: visible; }
+  .card { border: 0; padding: 0; }
+  .card img { min-width: 0; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  tr, figure, pre { break-inside: avoid; }
+  h2 { break-after: avoid; }
+}
+"""

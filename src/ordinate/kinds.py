@@ -1,0 +1,55 @@
+"""Kinds: settings that a recipe chooses by name, each a validated value that builds its own object."""
+
+from abc import ABC
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
+
+from ordinate.errors import OrdinateError, explain, nearest
+
+
+class Kind(BaseModel, ABC):
+    """Base of everything that a recipe names: tasks, encodings, models, schedules, optimisers.
+
+    A recipe writes a kind as its bare name, or as a table with the name under `label` and options beside it:
+    `encoding = "one-hot"` or `encoding = {kind = "sinusoidal", width = 16}`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    label: ClassVar[str] = "kind"
+
+    @model_serializer(mode="wrap")
+    def _with_name(self, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {self.label: self.name, **handler(self)}
+
+
+K = TypeVar("K", bound=Kind)
+
+
+def choose(value: object, table: Mapping[str, type[K]], where: str, label: str = "kind") -> K:
+    """Return the kind that a recipe's value describes, or say in one line what to write instead.
+
+    `where` is the place in the recipe, such as `model.encoding`, used in errors.
+    """
+    if isinstance(value, Kind):
+        if not isinstance(value, tuple(table.values())):
+            raise OrdinateError(f"{where}: {value.name!r} is not allowed here; {nearest(value.name, table)}")
+        return value
+    if isinstance(value, str):
+        value = {label: value}
+    if not isinstance(value, Mapping):
+        raise OrdinateError(f"{where} = {value!r} is not allowed: write a name, one of {', '.join(sorted(table))}")
+    options = dict(value)
+    name = options.pop(label, None)
+    if name is None:
+        raise OrdinateError(f"'{where}.{label}' is missing: write one of {', '.join(sorted(table))}")
+    if not isinstance(name, str) or name not in table:
+        raise OrdinateError(f"{where}.{label} = {name!r} is not known: {nearest(str(name), table)}")
+    try:
+        return table[name](**options)
+    except ValidationError as error:
+        raise explain(error, where, table[name]) from None

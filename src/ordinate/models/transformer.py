@@ -1,0 +1,90 @@
+"""The Transformer of arXiv 2410.01686: concatenation instead of an additive residual, no LayerNorm, a dummy node.
+
+    F_l(X) = MLP_l( X | (concat_h A_{l,h} X W_V^{l,h}) W_O^l ),     Y = decode(F_L( ... F_1(encode(X)) ... ))
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ordinate.attention import Attention, hooks
+from ordinate.coordinates import Coordinates
+from ordinate.models.merged import can_merge, merged_forward
+from ordinate.positions.encodings import DUMMY, Encoding
+
+
+class ConcatBlock(nn.Module):
+    """x -> MLP(x | attention(x)): the concatenation is the residual path."""
+
+    def __init__(self, attention: Attention, hidden: int) -> None:
+        super().__init__()
+        self.attention = attention
+        self.up = nn.Linear(2 * attention.width, hidden)
+        self.down = nn.Linear(hidden, attention.width)
+
+    def forward(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token width"]:
+        """Attend, concatenate, transform every token."""
+        attended = self.attention(x, coordinates, encoding)
+        return self.down(F.relu(self.up(torch.cat([x, attended], dim=-1))))  # type: ignore[no-any-return]
+
+
+class Transformer(nn.Module):
+    """Tokens in, one output a token out, at every length that the encoding can reach.
+
+    Two ways to compute the same numbers: layer by layer with named hooks, or with neighbouring linear maps
+    merged (`ordinate.models.merged`), which is taken when nobody listens to a hook.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        outputs: int,
+        hidden: int,
+        attentions: Sequence[Attention],
+        encoding: Encoding,
+        *,
+        embed_positions: bool,
+    ) -> None:
+        super().__init__()
+        width = attentions[0].width
+        self.encoding, self.embed_positions = encoding, embed_positions
+        self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
+        self.layers = nn.ModuleList(ConcatBlock(attention, hidden) for attention in attentions)
+        self.decode = nn.Linear(width, outputs)
+        self._hooks = tuple(hooks(self).values())
+        self.merge = can_merge(self)
+
+    def with_dummy(
+        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
+    ) -> tuple[Float[Tensor, "batch token+1 wider"], Coordinates]:
+        """Append the dummy node, a token of zeros that no output is read from, and embed positions."""
+        x = F.pad(x, (0, 0, 0, 1))
+        coordinates = _append_dummy(coordinates)
+        return (self.encoding.embed(x, coordinates) if self.embed_positions else x), coordinates
+
+    def forward(
+        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
+    ) -> Float[Tensor, "batch token out"]:
+        """Compute the outputs of all tokens but the dummy."""
+        x, coordinates = self.with_dummy(x, coordinates)
+        if self.merge and not any(hook.patch for hook in self._hooks):
+            return merged_forward(self, x, coordinates)[:, :-1]
+        x = self.encode(x)
+        for layer in self.layers:
+            x = layer(x, coordinates, self.encoding)
+        return self.decode(x)[:, :-1]  # type: ignore[no-any-return]
+
+
+_DUMMY_TOKEN = Coordinates.of(**{DUMMY: range(1)})
+_DUMMY_CACHE: dict[Coordinates, Coordinates] = {}
+
+
+def _append_dummy(coordinates: Coordinates) -> Coordinates:
+    if coordinates not in _DUMMY_CACHE:
+        _DUMMY_CACHE[coordinates] = coordinates + _DUMMY_TOKEN
+    return _DUMMY_CACHE[coordinates]

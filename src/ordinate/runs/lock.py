@@ -1,0 +1,93 @@
+"""One trainer a run: a lock that the system releases when its holder dies."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ordinate.errors import OrdinateError
+from ordinate.runs.files import Pathish
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover (Windows)
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def exclusive(path: Pathish) -> Iterator[None]:
+    """Hold the lock file `path`; refuse at once when another process holds it.
+
+    The file stays when the lock is released: removing it would let two processes lock two files of one name.
+
+    >>> with exclusive("runs/sum/seed-0/lock"):     # doctest: +SKIP
+    ...     train()
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise OrdinateError(f"cannot lock {path}: {(error.strerror or str(error)).lower()}") from error
+    try:
+        if not _take(handle):
+            holder = os.read(handle, 32).decode(errors="replace").strip() or "unknown"
+            raise OrdinateError(
+                f"another process is training this run (pid {holder}): wait for it or stop it ({path.parent})"
+            )
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
+        try:
+            yield
+        finally:
+            os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def in_turn(folder: Pathish) -> Iterator[None]:
+    """Wait for, then hold, the short lock on a folder that orders its writers, where the system has one.
+
+    >>> with in_turn("runs/sum/seed-0"):     # doctest: +SKIP
+    ...     rewrite()
+    """
+    handle = None
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _take(handle: int) -> bool:
+    """Lock the open file without waiting; False when somebody else has it."""
+    if fcntl is None:  # pragma: no cover (Windows)
+        return _take_windows(handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: better to train unguarded than not at all
+        return True
+    return True
+
+
+def _take_windows(handle: int) -> bool:  # pragma: no cover (Windows)
+    """Lock one byte far behind the pid, so that others can still read who holds the lock."""
+    try:
+        import msvcrt
+    except ImportError:
+        return True
+    os.lseek(handle, 1 << 20, os.SEEK_SET)
+    try:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    finally:
+        os.lseek(handle, 0, os.SEEK_SET)
+    return True

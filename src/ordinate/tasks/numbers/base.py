@@ -1,0 +1,102 @@
+"""What the tasks on numbers have in common: options, coordinates, sampling, the way they are written."""
+
+from functools import lru_cache
+from typing import ClassVar
+
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Generator, Tensor
+
+from ordinate.coordinates import Coordinates
+from ordinate.tasks.numbers.sampling import (
+    LARGEST,
+    LONGEST,
+    check_count,
+    check_length,
+    check_scale,
+    draw_numbers,
+)
+from ordinate.tasks.task import Batch, Task
+
+
+class Numbers(Task):
+    """A sequence of numbers, one a token, and one number out for each.
+
+    Harder than in training along `length` (more numbers) and along `scale` (numbers from a range that many
+    times as wide; see `sampling`).
+    """
+
+    family: ClassVar[str] = "numbers"
+    axes: ClassVar[tuple[str, ...]] = ("length", "scale")
+
+    length: int = Field(8, ge=1, le=LONGEST, description=f"longest sequence in training, 1 to {LONGEST}")
+    variable: bool = Field(
+        False, description="true to train on every length up to `length`, false on it alone"
+    )
+    low: float = Field(-2.0, ge=-LARGEST, le=LARGEST, description="smallest number in training, below `high`")
+    high: float = Field(2.0, ge=-LARGEST, le=LARGEST, description="largest number in training, above `low`")
+
+    @model_validator(mode="after")
+    def _range_is_not_empty(self) -> "Numbers":
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
+        return self
+
+    @property
+    def features(self) -> int:
+        """One number a token."""
+        return 1
+
+    @property
+    def outputs(self) -> int:
+        """One number a token."""
+        return 1
+
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths seen in training, shortest first."""
+        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
+
+    def coordinates(self, length: int) -> Coordinates:
+        """Number k of the sequence has ordinate k."""
+        return number_coordinates(length)
+
+    def sample(
+        self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
+    ) -> Batch:
+        """Draw `count` sequences of one length (`self.length` by default) and answer them."""
+        check_count(count)
+        check_scale(scale, self.low, self.high)
+        inputs = self.draw(count, self.length if length is None else length, scale, generator)
+        return Batch(inputs, self.reference(inputs))
+
+    def draw(
+        self, count: int, length: int, scale: float, generator: Generator
+    ) -> Float[Tensor, "batch token feature"]:
+        """Draw the inputs."""
+        tokens = len(self.coordinates(length))
+        numbers = draw_numbers(count, tokens, low=self.low, high=self.high, scale=scale, generator=generator)
+        return numbers.unsqueeze(-1)
+
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        """Return one row a sample: its numbers and the answers, with two decimals."""
+        return [
+            {"input": write_numbers(x), "target": write_numbers(y)}
+            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
+        ]
+
+
+@lru_cache(maxsize=256)
+def number_coordinates(length: int) -> Coordinates:
+    """Return the coordinates of one field, `number`, with ordinates 0 to length - 1."""
+    check_length(length)
+    return Coordinates.of(number=range(length))
+
+
+def write_numbers(numbers: Float[Tensor, " length"]) -> str:
+    """Write numbers with two decimals and without a negative zero.
+
+    >>> import torch
+    >>> write_numbers(torch.tensor([-1.25, 0.5, -0.001]))
+    '-1.25 0.50 0.00'
+    """
+    return " ".join(f"{x:z.2f}" for x in numbers.tolist())

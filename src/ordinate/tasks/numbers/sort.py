@@ -1,0 +1,29 @@
+"""Sorting."""
+
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from ordinate.tasks.numbers.base import Numbers
+
+
+def ascending(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:
+    """y_k = the k-th smallest of x_1, ..., x_n.
+
+    >>> import torch
+    >>> ascending(torch.tensor([1.0, -2.0, 3.0, -2.0])).tolist()
+    [-2.0, -2.0, 1.0, 3.0]
+    """
+    return numbers.sort(-1).values
+
+
+class Sort(Numbers):
+    """The numbers in ascending order: 1 -2 3 gives -2 1 3. Not cumulative: every output needs every input."""
+
+    name: ClassVar[str] = "sort"
+    summary: ClassVar[str] = "the numbers in ascending order"
+
+    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+        """Return each sequence sorted."""
+        return ascending(inputs.squeeze(-1)).unsqueeze(-1)

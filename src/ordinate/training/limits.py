@@ -1,0 +1,47 @@
+"""What this machine can do: devices and memory, checked before a training starts."""
+
+import os
+
+import torch
+
+from ordinate.errors import OrdinateError
+from ordinate.training.recipe import Recipe
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device of a recipe; `auto` takes CUDA, then MPS, then the CPU."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(device for device, usable in there.items() if usable)
+    if not there[name]:
+        raise OrdinateError(f"device {name!r} is not there on this machine: write training.device = \"auto\"")
+    return torch.device(name)
+
+
+def ensemble_bytes(recipe: Recipe) -> int:
+    """Estimate of the memory of one member: parameters with gradients and two moments, and all activations."""
+    model, training = recipe.model, recipe.training
+    tokens = len(recipe.task.coordinates(max(recipe.task.lengths()))) + 1
+    layers = model.layers or tokens.bit_length()
+    number = 8 if training.precision == "float64" else 4
+    source = model.width + tokens
+    parameters = layers * (2 * model.heads * source**2 + 2 * model.width**2 + 3 * model.width * model.hidden)
+    a_token = layers * (4 * model.heads * source + 4 * model.width + 2 * model.hidden + model.heads * tokens)
+    data = 2 * tokens * (training.samples or training.batch)
+    return number * (5 * parameters + 2 * training.batch * tokens * a_token + data)
+
+
+def check_memory(recipe: Recipe, seeds: int) -> None:
+    """Refuse more seeds than fit into the free memory at once."""
+    if seeds < 1:
+        raise OrdinateError(f"{seeds} seeds cannot be trained: write --seeds 1 or more")
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+    most = int(0.9 * free / ensemble_bytes(recipe))
+    if seeds > most:
+        raise OrdinateError(
+            f"{seeds} seeds at once need about {seeds * ensemble_bytes(recipe) / 2**30:.1f} GiB, "
+            f"{free / 2**30:.1f} GiB are free: at most {max(most, 0)} seeds, or a smaller training.batch"
+        )

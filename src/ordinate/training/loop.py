@@ -1,0 +1,195 @@
+"""The loop: trains the seeds of a recipe together, logs, evaluates, saves, and goes on where it was stopped."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ordinate.errors import OrdinateError
+from ordinate.runs import Run, Store
+from ordinate.training.ensemble import ensemble_losses
+from ordinate.training.limits import check_memory, resolve_device
+from ordinate.training.member import DTYPES, Member, point_name
+from ordinate.training.recipe import Recipe
+
+Report = Callable[..., None]
+
+
+def train(
+    recipe: Recipe,
+    seeds: Iterable[int] = (0,),
+    *,
+    store: Store | str = "runs",
+    resume: bool = False,
+    report: Report | None = None,
+) -> list[Run]:
+    """Train a recipe with each of the seeds, all in one vectorised pass, and return their runs.
+
+    Runs that are done are left as they are. One that was stopped goes on with `resume`, and ends bit-equal to one
+    never stopped. A seed whose loss is not a number is recorded as failed and the others go on. `report` is
+    called with facts (step, steps, loss, rate, seconds) as training proceeds.
+    """
+    store = Store(store) if isinstance(store, str) else store
+    seeds = list(dict.fromkeys(seeds))
+    device = resolve_device(recipe.training.device)
+    check_memory(recipe, len(seeds))
+    document = recipe.to_dict()
+    runs = [store.open(document, seed) for seed in seeds]
+    todo = [run for run in runs if run.status != "done"]
+    if not resume:
+        for run in todo:
+            if run.status in ("running", "failed"):
+                raise OrdinateError(
+                    f"run {run.id} was started before and is {run.status} at step {run.record().get('step', 0)}: "
+                    "add --resume to go on, or write to another folder with --out"
+                )
+    if todo:
+        with contextlib.ExitStack() as locks:
+            for run in todo:
+                locks.enter_context(run.lock())
+            _Training(recipe, todo, device, report or (lambda **facts: None)).go()
+    return runs
+
+
+class _Training:
+    def __init__(self, recipe: Recipe, runs: Sequence[Run], device: torch.device, report: Report) -> None:
+        self.recipe, self.device, self.report = recipe, device, report
+        self.members = [Member.start(recipe, run.seed, run, device) for run in runs]
+        self.scored = {n: recipe.task.scored(n).to(device) for n in recipe.task.lengths()}
+        self.wrap = torch.compile if recipe.training.compile else (lambda f: f)
+        self.step, self.seconds = self._resume()
+        self.active = [m for m in self.members if m.failed_at is None]
+
+    def _resume(self) -> tuple[int, float]:
+        """Bring all members to the latest step that every one of them has a state of."""
+        for member in self.members:
+            if member.run.status == "failed":
+                member.failed_at = int(member.run.record()["step"])
+        alive = [m for m in self.members if m.failed_at is None]
+        common = set.intersection(*({0, *m.run.state_steps()} for m in alive)) if alive else {0}
+        step, seconds = max(common), 0.0
+        for member in self.members:
+            if member.failed_at is not None and member.failed_at <= step:
+                continue
+            # One that failed later than this step takes part again, so that the course is the same.
+            member.failed_at = None
+            if step:
+                seconds = member.unpack(*member.run.load_state(step))
+            member.run.truncate_metrics(step)
+            member.run.update(
+                status="running",
+                step=step,
+                steps=self.recipe.training.steps,
+                parameters=member.parameters,
+                error=None,
+            )
+        return step, seconds
+
+    def go(self) -> None:
+        training, evaluation = self.recipe.training, self.recipe.evaluation
+        started, saved = time.monotonic() - self.seconds, time.monotonic()
+        while self.step < training.steps and self.active:
+            losses = self._advance()
+            self.seconds = time.monotonic() - started
+            if self.step % training.log_every == 0 or self.step == training.steps:
+                self._log(losses)
+            if evaluation.every and self.step % evaluation.every == 0 and self.step < training.steps:
+                self._evaluate()
+            if training.checkpoint_every and self.step % training.checkpoint_every == 0:
+                for member in self.active:
+                    _checkpoint(member, self.step)
+            if time.monotonic() - saved >= training.save_seconds and self.step < training.steps:
+                for member in self.active:
+                    member.run.save_state(self.step, *member.pack(self.seconds))
+                    member.run.update(step=self.step)
+                saved = time.monotonic()
+        for member in self.active:
+            self._finish(member)
+        for member in self.members:
+            member.run.drop_states()
+
+    def _advance(self) -> list[float]:
+        """One step of all active members."""
+        task, dtype = self.recipe.task, DTYPES[self.recipe.training.precision]
+        length = self.active[0].data.length(self.step)
+        batches = [
+            type(batch)(*(t.to(self.device, dtype) for t in batch))
+            for batch in (member.data.at(self.step) for member in self.active)
+        ]
+        for member in self.active:
+            member.optimizer.zero_grad(set_to_none=True)
+        with self._precision():
+            losses = ensemble_losses(
+                [member.model for member in self.active],
+                batches,
+                task.coordinates(length),
+                self.scored[length],
+                self.wrap,
+            )
+        losses.sum().backward()  # type: ignore[no-untyped-call]
+        self.step += 1
+        values: list[float] = losses.tolist()
+        for member, value in zip(self.active, values, strict=True):
+            member.learn(value, self.step)
+            if member.failed_at is not None:
+                member.run.update(
+                    status="failed", step=self.step, error=f"the loss is {value} at step {self.step}"
+                )
+        self.active = [m for m in self.active if m.failed_at is None]
+        return values
+
+    @contextlib.contextmanager
+    def _precision(self) -> Iterator[None]:
+        training = self.recipe.training
+        low = training.precision == "bfloat16" and self.step < (1 - training.finish) * training.steps
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=low):
+            yield
+
+    def _log(self, losses: list[float]) -> None:
+        since = (self.step - 1) % self.recipe.training.log_every + 1
+        for member in self.active:
+            row = {
+                "step": self.step,
+                "loss": member.logged / since,
+                "rate": member.learning_rate,
+                "seconds": round(self.seconds, 3),
+            }
+            member.run.append_metrics([row])
+            member.logged = 0.0
+        self.report(
+            step=self.step,
+            steps=self.recipe.training.steps,
+            loss=sorted(losses)[len(losses) // 2],
+            rate=self.active[0].learning_rate if self.active else 0.0,
+            seconds=self.seconds,
+            failed=len(self.members) - len(self.active),
+        )
+
+    def _evaluate(self) -> None:
+        for member in self.active:
+            points, _ = member.evaluate()
+            scores = {point_name(i, p): p.mse for i, p in enumerate(points)}
+            member.run.append_metrics([{"step": self.step, **scores}])
+
+    def _finish(self, member: Member) -> None:
+        _checkpoint(member, self.step)
+        points, errors = member.evaluate()
+        if errors:
+            member.run.save_arrays("errors", errors)
+        member.run.write_result("evaluation", [point.to_dict() for point in points])
+        member.run.update(
+            status="done",
+            step=self.step,
+            seconds=round(self.seconds, 3),
+            samples_seen=self.step * member.data.batch,
+            scores={point_name(i, p): p.mse for i, p in enumerate(points)},
+        )
+
+
+def _checkpoint(member: Member, step: int) -> None:
+    tensors: dict[str, Tensor] = member.model.state_dict()
+    meta: dict[str, Any] = {"recipe": member.recipe.to_dict(), "seed": member.seed, "step": step}
+    member.run.save_checkpoint(step, tensors, meta)

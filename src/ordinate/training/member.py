@@ -1,0 +1,148 @@
+"""A member: everything that one seed of a recipe owns while it trains, and how it is packed into a state."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim.lr_scheduler import LRScheduler
+
+from ordinate.evaluation.sweep import Point, TestSet, measure, test_set
+from ordinate.models import Transformer, build_model
+from ordinate.runs import Run
+from ordinate.seeds import derive
+from ordinate.training.data import Data
+from ordinate.training.recipe import Recipe
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.float32, "float64": torch.float64}
+"""What the parameters are kept in; bfloat16 is a precision of products, not of parameters."""
+
+
+@dataclass
+class Member:
+    """One seed in training."""
+
+    recipe: Recipe
+    seed: int
+    run: Run
+    model: Transformer
+    optimizer: torch.optim.Optimizer
+    schedule: LRScheduler
+    data: Data
+    logged: float = 0.0
+    """Sum of the losses since the last row of metrics."""
+    epoch_loss: float = 0.0
+    """Sum of the losses of this epoch, for schedules that watch the loss."""
+    failed_at: int | None = None
+    tests: list[TestSet] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, recipe: Recipe, seed: int, run: Run, device: torch.device) -> "Member":
+        """First weights and data of a seed."""
+        training = recipe.training
+        model = build_model(recipe.model, recipe.task, seed=derive(seed, "weights"))
+        model.to(device, DTYPES[training.precision])
+        optimizer = training.optimizer.build(model.parameters())
+        schedule = training.schedule.build(optimizer, training.steps)
+        data = Data(recipe.task, batch=training.batch, samples=training.samples, seed=seed)
+        return cls(recipe, seed, run, model, optimizer, schedule, data)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained."""
+        return sum(p.numel() for p in self.model.parameters())
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate of the next step."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def learn(self, loss: float, step: int) -> None:
+        """Turn the gradients of step number `step` (counted from 1) into a step; a loss that is no number ends it."""
+        if not math.isfinite(loss):
+            self.failed_at = step
+            return
+        training = self.recipe.training
+        if training.clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip)
+        self.optimizer.step()
+        self.logged += loss
+        self.epoch_loss += loss
+        if not training.schedule.watches_loss:
+            self.schedule.step()
+        elif step % self.data.epoch == 0:
+            self.schedule.step(self.epoch_loss)  # type: ignore[arg-type]
+        if step % self.data.epoch == 0:
+            self.epoch_loss = 0.0
+
+    def evaluate(self) -> tuple[list[Point], dict[str, Tensor]]:
+        """Measure the validation error and every point of the axes; the test sets are drawn once."""
+        evaluation = self.recipe.evaluation
+        if not self.tests:
+            wanted = [("scale", 1.0)] if "scale" in self.recipe.task.axes else []
+            wanted += [(axis, value) for axis, values in evaluation.axes.items() for value in values]
+            self.tests = [
+                test_set(self.recipe.task, axis, value, count=evaluation.count, seed=derive(self.seed, place))
+                for place, (axis, value) in enumerate(wanted)
+            ]
+        points, errors = [], {}
+        for place, tests in enumerate(self.tests):
+            point, per_sample = measure(
+                self.model,
+                self.recipe.task,
+                tests,
+                relative=evaluation.relative,
+                absolute=evaluation.absolute,
+            )
+            points.append(point)
+            errors[point_name(place, point)] = per_sample.float()
+        return points, errors
+
+    # States: all that going on needs, as tensors and plain data
+
+    def pack(self, seconds: float) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Pack the member; data needs nothing, since a batch is a function of the step."""
+        tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        optimizer = self.optimizer.state_dict()
+        for number, slots in optimizer["state"].items():
+            tensors |= {f"optimizer.{number}.{slot}": value for slot, value in slots.items()}
+        meta = {
+            "groups": [
+                {k: v for k, v in group.items() if k in ("lr", "initial_lr")}
+                for group in optimizer["param_groups"]
+            ],
+            "schedule": {
+                k: v for k, v in self.schedule.state_dict().items() if isinstance(v, int | float | list)
+            },
+            "logged": self.logged,
+            "epoch_loss": self.epoch_loss,
+            "seconds": seconds,
+        }
+        return tensors, meta
+
+    def unpack(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> float:
+        """Restore what `pack` made and return the seconds trained so far."""
+        self.model.load_state_dict(
+            {
+                name.removeprefix("model."): value
+                for name, value in tensors.items()
+                if name.startswith("model.")
+            }
+        )
+        optimizer = self.optimizer.state_dict()
+        for name, value in tensors.items():
+            if name.startswith("optimizer."):
+                _, number, slot = name.split(".")
+                optimizer["state"].setdefault(int(number), {})[slot] = value
+        for group, kept in zip(optimizer["param_groups"], meta["groups"], strict=True):
+            group |= kept
+        self.optimizer.load_state_dict(optimizer)
+        self.schedule.load_state_dict(self.schedule.state_dict() | meta["schedule"])
+        self.logged, self.epoch_loss = meta["logged"], meta["epoch_loss"]
+        return float(meta["seconds"])
+
+
+def point_name(place: int, point: Point) -> str:
+    """Name of a point's per-sample errors: the first point is the validation set."""
+    return "validation" if place == 0 and point.in_distribution else f"{point.axis}={point.value:g}"

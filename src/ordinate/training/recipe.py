@@ -1,0 +1,146 @@
+"""Recipes: everything that decides what a run computes, as one validated document (TOML)."""
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+)
+
+from ordinate.errors import OrdinateError, explain, nearest
+from ordinate.kinds import choose
+from ordinate.models import MODELS, ModelSettings
+from ordinate.tasks import TASKS, Task
+from ordinate.training.schedule import OPTIMIZERS, SCHEDULES, Adam, Cosine, Optimizer, Schedule
+
+VERSION = 1
+"""Of the recipe's format; a recipe of a later one is refused."""
+
+
+class Part(BaseModel):
+    """A table of a recipe: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Training(Part):
+    """How a model is trained."""
+
+    steps: int = Field(4000, ge=1, le=100_000_000)
+    batch: int = Field(256, ge=1, le=10_000_000)
+    samples: int | None = Field(None, ge=1, description="size of a fixed training set; fresh data without")
+    optimizer: Annotated[
+        SerializeAsAny[Optimizer], BeforeValidator(lambda v: choose(v, OPTIMIZERS, "training.optimizer"))
+    ] = Adam()
+    schedule: Annotated[
+        SerializeAsAny[Schedule], BeforeValidator(lambda v: choose(v, SCHEDULES, "training.schedule"))
+    ] = Cosine()
+    clip: float | None = Field(None, gt=0, description="largest gradient norm")
+    precision: Literal["float32", "bfloat16", "float64"] = "float32"
+    finish: float = Field(0.25, ge=0, le=1, description="share of a bfloat16 training that ends in float32")
+    compile: bool = Field(False, description="use torch.compile: slow to start, pays on large models")
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    log_every: int = Field(50, ge=1)
+    checkpoint_every: int | None = Field(None, ge=1, description="steps between kept models")
+    save_seconds: float = Field(20.0, ge=0, description="time between states that a killed run resumes from")
+
+
+class Evaluation(Part):
+    """What is measured: the validation error, and errors along axes of the task."""
+
+    count: int = Field(1000, ge=1, le=10_000_000, description="samples at every point")
+    every: int | None = Field(None, ge=1, description="steps between evaluations; at the end only without")
+    axes: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    relative: float = Field(0.1, ge=0, description="relative tolerance of accuracy")
+    absolute: float = Field(0.1, ge=0, description="absolute tolerance of accuracy")
+
+
+class Recipe(Part):
+    """Task + model + training + evaluation. Recipe and seed decide every number of a run."""
+
+    version: int = VERSION
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
+    task: Annotated[SerializeAsAny[Task], BeforeValidator(lambda v: choose(v, TASKS, "task", "name"))]
+    model: Annotated[SerializeAsAny[ModelSettings], BeforeValidator(lambda v: choose(v, MODELS, "model"))]
+    training: Training = Training()
+    evaluation: Evaluation = Evaluation()
+
+    @field_validator("version")
+    @classmethod
+    def _known(cls, version: int) -> int:
+        if version > VERSION:
+            raise OrdinateError(
+                f"this recipe has version {version}, but this ordinate reads up to {VERSION}: upgrade ordinate"
+            )
+        return version
+
+    @classmethod
+    def parse(cls, document: dict[str, Any]) -> "Recipe":
+        """Validate a document; what is wrong is said in one line."""
+        try:
+            recipe = cls.model_validate(document)
+        except ValidationError as error:
+            raise explain(error, "", cls) from None
+        for axis in recipe.evaluation.axes:
+            if axis not in recipe.task.axes:
+                raise OrdinateError(
+                    f"evaluation.axes.{axis}: task {recipe.task.name!r} has no such axis; "
+                    f"{nearest(axis, recipe.task.axes)}"
+                )
+        return recipe
+
+    @classmethod
+    def read(cls, path: Path, changes: Iterable[str] = ()) -> "Recipe":
+        """Read a TOML file and apply changes such as `training.steps=100`."""
+        try:
+            document = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise OrdinateError(f"cannot read the recipe {path}: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise OrdinateError(f"{path} is not a TOML document: {error}") from None
+        for change in changes:
+            apply_change(document, change)
+        return cls.parse(document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole recipe, defaults included, as plain data without empty values."""
+        return _without_none(self.model_dump(mode="json"))  # type: ignore[no-any-return]
+
+
+def apply_change(document: dict[str, Any], change: str) -> None:
+    """Apply `a.b=value` to a document; the value is read as TOML, and as text where that fails.
+
+    >>> document = {"training": {"steps": 5}}
+    >>> apply_change(document, "training.steps=100"); apply_change(document, "model.kind=standard")
+    >>> document
+    {'training': {'steps': 100}, 'model': {'kind': 'standard'}}
+    """
+    key, equals, text = change.partition("=")
+    parts = key.strip().split(".")
+    if not equals or not all(parts):
+        raise OrdinateError(f"--set {change!r} is not understood: write --set training.steps=100")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    table = document
+    for part in parts[:-1]:
+        inner = table.setdefault(part, {})
+        if not isinstance(inner, dict):  # a bare name, such as optimizer = "adam", becomes a table of that kind
+            inner = table[part] = {"kind": inner}
+        table = inner
+    table[parts[-1]] = value
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(v) for key, v in value.items() if v is not None}
+    return [_without_none(v) for v in value] if isinstance(value, list) else value

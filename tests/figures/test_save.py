@@ -1,0 +1,54 @@
+"""Files: the same figure gives the same bytes, and nothing half-written is left behind."""
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ordinate.figures.curves import value_curves
+from ordinate.figures.save import figure_bytes, save_figure, write_atomically
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_data_gives_the_same_bytes(panels, kind):
+    figure = value_curves(panels[3:])
+    first = figure_bytes(figure, kind)
+    assert first == figure_bytes(figure, kind), "saved twice"
+    assert first == figure_bytes(value_curves(panels[3:]), kind), "drawn twice"
+
+
+def test_writes_png_and_svg_beside_each_other(panels, tmp_path):
+    paths = save_figure(value_curves(panels[:1]), tmp_path / "new" / "fig-2.a")
+    assert [p.name for p in paths] == ["fig-2.a.png", "fig-2.a.svg"]
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert ElementTree.parse(paths[1]).getroot().tag.endswith("svg")
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["fig-2.a.png", "fig-2.a.svg"]
+
+
+def test_files_hold_no_date_and_no_version(panels):
+    svg = figure_bytes(value_curves(panels[:1]), "svg").decode()
+    assert "dc:date" not in svg
+    assert "dc:creator" not in svg
+    assert b"Software" not in figure_bytes(value_curves(panels[:1]), "png")
+
+
+def test_the_old_file_stays_whole_when_writing_fails(tmp_path, monkeypatch):
+    target = tmp_path / "report.html"
+    write_atomically(target, b"old")
+
+    def fail(self: Path, other: Path) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
+def test_files_get_the_usual_permissions(tmp_path):
+    write_atomically(tmp_path / "ours", b"")
+    (tmp_path / "theirs").write_bytes(b"")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "theirs").stat().st_mode
