@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class OrdinateError(Exception):
@@ -26,17 +27,32 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def explain(error: "ValidationError", where: str, model: "type[BaseModel]") -> OrdinateError:
-    """Turn the first complaint of a validation into one line: the field, the value, and what is allowed.
+    """Turn the complaints of a validation into one line: each field, its value, and what is allowed.
 
     `where` is the place of `model` in the recipe, such as `training` ("" for the top level).
     """
-    first = error.errors()[0]
-    keys = [str(part) for part in first["loc"] if not isinstance(part, int)]
-    field = ".".join([where, *keys] if where else keys)
-    if first["type"] == "extra_forbidden":
-        hint = nearest(keys[-1], model.model_fields) if len(keys) == 1 else "remove it"
-        return OrdinateError(f"unknown key {field!r}: {hint}")
-    if first["type"] == "missing":
-        return OrdinateError(f"{field!r} is missing: add it")
-    message = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return OrdinateError(f"{field} = {first['input']!r} is not allowed: it {message}")
+    return OrdinateError("; ".join(_refusal(detail, where, model) for detail in error.errors()))
+
+
+def _refusal(detail: "ErrorDetails", where: str, model: "type[BaseModel]") -> str:
+    keys = [str(part) for part in detail["loc"] if not isinstance(part, int)]
+    place = ".".join([where, *keys] if where else keys)
+    if detail["type"] == "extra_forbidden":
+        inner = model
+        for key in keys[:-1]:
+            inner = _annotation(inner, key)
+        return f"unknown key {place!r}: {nearest(keys[-1], inner.model_fields)}"
+    if detail["type"] == "missing":
+        return f"{place!r} is missing: add it"
+    reason = detail["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    if not keys:
+        return f"{place}: {reason}" if place else reason
+    field = model.model_fields.get(keys[0]) if len(keys) == 1 else None
+    meaning = f" ({keys[-1]}: {field.description})" if field and field.description else ""
+    return f"{place} = {detail['input']!r} is not allowed, {reason}{meaning}"
+
+
+def _annotation(model: "type[BaseModel]", key: str) -> "type[BaseModel]":
+    """The table that a key of a recipe holds."""
+    annotation = model.model_fields[key].annotation
+    return annotation if isinstance(annotation, type) and hasattr(annotation, "model_fields") else model

@@ -30,21 +30,33 @@ class Kind(BaseModel, ABC):
 K = TypeVar("K", bound=Kind)
 
 
-def choose(value: object, table: Mapping[str, type[K]], where: str, label: str = "kind") -> K:
+def choose(
+    value: object,
+    table: Mapping[str, type[K]],
+    where: str,
+    label: str = "kind",
+    default: str | None = None,
+) -> K:
     """Return the kind that a recipe's value describes, or say in one line what to write instead.
 
-    `where` is the place in the recipe, such as `model.encoding`, used in errors.
+    `where` is the place in the recipe, such as `model.encoding`, used in errors; `default` is the name meant by a
+    table that has options only.
     """
+    for kind in table.values():
+        if isinstance(value, kind):
+            return value
     if isinstance(value, Kind):
-        if not isinstance(value, tuple(table.values())):
-            raise OrdinateError(f"{where}: {value.name!r} is not allowed here; {nearest(value.name, table)}")
-        return value
+        raise OrdinateError(
+            f"{where}: {value.name!r} is not allowed here: write one of {', '.join(sorted(table))}"
+        )
     if isinstance(value, str):
         value = {label: value}
     if not isinstance(value, Mapping):
-        raise OrdinateError(f"{where} = {value!r} is not allowed: write a name, one of {', '.join(sorted(table))}")
+        raise OrdinateError(
+            f"{where} = {value!r} is not allowed: write a name, one of {', '.join(sorted(table))}"
+        )
     options = dict(value)
-    name = options.pop(label, None)
+    name = options.pop(label, default)
     if name is None:
         raise OrdinateError(f"'{where}.{label}' is missing: write one of {', '.join(sorted(table))}")
     if not isinstance(name, str) or name not in table:

@@ -1,6 +1,5 @@
 """The index answers quickly, and is never more than a copy of what the folders say."""
 
-import multiprocessing
 import shutil
 import sqlite3
 
@@ -9,6 +8,7 @@ import pytest
 
 from ordinate.errors import OrdinateError
 from ordinate.runs import Store
+from ordinate.runs.engine import _context
 
 
 def recipe(task, model, batch):
@@ -143,7 +143,7 @@ class TestTruthOfTheFolders:
 
 
 def test_processes_write_at_the_same_time_and_lose_nothing(tmp_path):
-    context = multiprocessing.get_context("forkserver")
+    context = _context()
     own = [context.Process(target=process_jobs.update_many, args=(tmp_path, [k], 50)) for k in range(4)]
     shared = [context.Process(target=process_jobs.update_many, args=(tmp_path, [9], 10)) for _ in range(2)]
     reader = context.Process(target=process_jobs.read_many, args=(tmp_path, 20))

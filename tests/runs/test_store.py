@@ -1,6 +1,5 @@
 """A run is a folder; equal recipes share it; it can be found again by a part of its name."""
 
-import multiprocessing
 import tomllib
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from ordinate.errors import OrdinateError
 from ordinate.runs import Store, recipe_key
+from ordinate.runs.engine import _context
 
 RECIPE = {
     "name": "sum-positional",
@@ -141,7 +141,7 @@ class TestFind:
 
 class TestLock:
     def test_a_second_process_is_refused_until_the_first_is_gone(self, store):
-        context = multiprocessing.get_context("forkserver")
+        context = _context()
         ours, theirs = context.Pipe()
         holder = context.Process(target=process_jobs.hold_lock, args=(store.root, 0, theirs))
         holder.start()

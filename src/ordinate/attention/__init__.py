@@ -12,8 +12,8 @@ from ordinate.attention.hooks import Hook, captured, hooks, patched
 __all__ = [
     "Attention",
     "ContentAttention",
-    "HybridAttention",
     "Hook",
+    "HybridAttention",
     "PositionalAttention",
     "attention_scores",
     "attention_weights",

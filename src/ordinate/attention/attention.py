@@ -61,7 +61,8 @@ class Attention(nn.Module, ABC):
             class_vectors=encoding.class_vectors(coordinates),
             bias=encoding.bias(coordinates),
         )
-        return self.weights(attention_weights(self.scores(scores)))
+        weights: Tensor = self.weights(attention_weights(self.scores(scores)))
+        return weights
 
     def forward(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
@@ -72,9 +73,10 @@ class Attention(nn.Module, ABC):
             self.to_values(x), "batch token (head dim) -> batch head token dim", head=self.heads
         )
         mixed = mix(weights, self.values(values))
-        return self.output(
+        output: Tensor = self.output(
             self.to_output(rearrange(mixed, "batch head token dim -> batch token (head dim)"))
         )
+        return output
 
 
 class ContentAttention(Attention):

@@ -19,12 +19,14 @@ def attention_scores(
     The class term is computed as one product with the table of vectors followed by a lookup, so that no
     [query, key, dim] tensor is ever made.
     """
-    scores = query @ key.transpose(-1, -2)
+    scores: Tensor = query @ key.transpose(-1, -2)
     if class_vectors is not None:
         by_class = query @ class_vectors.vectors.to(query.dtype).T
         scores = scores + by_class.gather(-1, class_vectors.classes.expand_as(scores))
     scores = scores * query.shape[-1] ** -0.5
-    return scores if bias is None else scores + bias.to(scores.dtype)
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    return scores
 
 
 def attention_weights(

@@ -11,7 +11,7 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 def positional_layer(
     x: Float[Tensor, "token batch width"],
     weights: Float[Tensor, "head token token"],
-    maps: Float[Tensor, "head+1 width hidden"],
+    maps: Float[Tensor, "map width hidden"],
     shift: Float[Tensor, " hidden"],
 ) -> Float[Tensor, "token batch hidden"]:
     """relu(shift + X U_0 + sum_h A_h X U_h): a layer of attention that does not depend on the batch.
@@ -20,15 +20,17 @@ def positional_layer(
     [token, batch * width]; the backward pass is written out, because it accumulates in place what automatic
     differentiation would add up in copies.
     """
-    out, _ = _PositionalLayer.apply(x[None], weights[None], maps[None], shift[None])
-    return out[0]  # type: ignore[no-any-return]
+    out: Tensor = _PositionalLayer.apply(  # type: ignore[no-untyped-call]
+        x[None], weights[None], maps[None], shift[None]
+    )[0]
+    return out[0]
 
 
 def content_layer(
     x: Float[Tensor, "batch token width"],
-    looks: Float[Tensor, "width head*width"],
-    look_shift: Float[Tensor, " head*width"],
-    maps: Float[Tensor, "head+1 width hidden"],
+    looks: Float[Tensor, "width look"],
+    look_shift: Float[Tensor, " look"],
+    maps: Float[Tensor, "map width hidden"],
     shift: Float[Tensor, " hidden"],
 ) -> Float[Tensor, "batch token hidden"]:
     """relu(shift + X U_0 + sum_h A_h X U_h) with A_h = softmax over keys of (X G_h + g_h) X^T.
@@ -79,13 +81,15 @@ class _PositionalLayer(torch.autograd.Function):
             (a.expand(info.batch_size, *a.shape) if dim is None else a.movedim(dim, 0)).flatten(0, 1)
             for a, dim in zip(args, in_dims, strict=True)
         ]
-        outputs = _PositionalLayer.apply(*flat)
+        outputs = _PositionalLayer.apply(*flat)  # type: ignore[no-untyped-call]
         out, mixed = (o.unflatten(0, (info.batch_size, -1)) for o in outputs)
         return (out, mixed), (0, 0)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, grad: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
+        if grad is None:
+            return None, None, None, None
         x, weights, maps, out, mixed = ctx.saved_tensors
         member, token, batch, width = x.shape
         head = weights.shape[1]

@@ -16,8 +16,9 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.evaluation.statistics import Interval
@@ -65,6 +66,15 @@ class Predicate(ABC):
         """Return kind, text and range for JSON; `None` where the range has no end."""
         lowest, highest = (end if math.isfinite(end) else None for end in (self.lowest, self.highest))
         return {"kind": self.kind, "text": str(self), "lowest": lowest, "highest": highest}
+
+    @staticmethod
+    def from_dict(document: Mapping[str, Any]) -> "Predicate":
+        """Return the predicate that `to_dict` wrote."""
+        if document["kind"] == AtLeast.kind:
+            return AtLeast(document["lowest"])
+        if document["kind"] == AtMost.kind:
+            return AtMost(document["highest"])
+        return Within(document["highest"])
 
 
 @dataclass(frozen=True)
@@ -206,6 +216,18 @@ class Claim:
             "failed": self.failed,
             "scale": self.scale,
         }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> "Claim":
+        """Return the claim that `to_dict` wrote; the verdict is judged anew.
+
+        >>> claim = Claim("A beats B.", Interval(3.0, 2.0, 4.0, 0.95), AtLeast(1), None, 6, 0, "laptop")
+        >>> Claim.from_dict(claim.to_dict()) == claim
+        True
+        """
+        numbers = {k: math.nan if v is None else v for k, v in document["measured"].items()}
+        kept = {key: document[key] for key in ("sentence", "published", "seeds", "failed", "scale")}
+        return cls(measured=Interval(**numbers), predicate=Predicate.from_dict(document["predicate"]), **kept)
 
 
 _WHERE: dict[Verdict, str] = {

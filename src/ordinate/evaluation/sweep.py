@@ -17,6 +17,9 @@ from ordinate.tasks.task import Batch, Task
 
 Model = Callable[[Tensor, Coordinates], Tensor]
 
+MOST_POINTS = 10_000
+"""On an axis; more is a slip of the finger."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -39,8 +42,12 @@ class Axis:
             if ":" in values:
                 first, last, *rest = (float(v) for v in values.split(":"))
                 step = rest[0] if rest else 1.0
-                if step <= 0 or last < first or len(rest) > 1 or not math.isfinite(last - first):
+                if step <= 0 or last < first or len(rest) > 1 or not math.isfinite((last - first) / step):
                     raise ValueError
+                if (last - first) / step >= MOST_POINTS:
+                    raise OrdinateError(
+                        f"axis {text!r} has more than {MOST_POINTS} points: write a larger step"
+                    )
                 points = tuple(first + i * step for i in range(int((last - first) / step + 1e-9) + 1))
             else:
                 points = tuple(float(v) for v in values.split(","))
@@ -92,7 +99,8 @@ def test_set(task: Task, axis: str, value: float, *, count: int, seed: int) -> T
     if axis == "length":
         if value != int(value):
             raise OrdinateError(f"length {value} is not a whole number: write length=4 or length=2:8:2")
-        lengths, options = (int(value),), {}
+        lengths: tuple[int, ...] = (int(value),)
+        options: dict[str, float] = {}
         inside = int(value) in task.lengths()
     else:
         lengths, options = task.lengths(), {axis: value}

@@ -81,7 +81,7 @@ def _affine(linear: nn.Linear) -> Affine:
 
 def _merge_values(
     before: Affine, layer: "ConcatBlock"
-) -> tuple[Float[Tensor, "head+1 in hidden"], Float[Tensor, " hidden"]]:
+) -> tuple[Float[Tensor, "map in hidden"], Float[Tensor, " hidden"]]:
     """U and c of the module's formula."""
     attention, up = layer.attention, layer.up
     up_own, up_attended = up.weight.T.split(attention.width)

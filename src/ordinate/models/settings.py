@@ -45,7 +45,9 @@ class ModelSettings(Kind):
     @model_validator(mode="after")
     def _fits(self) -> "ModelSettings":
         if self.width % self.heads:
-            raise ValueError(f"must have a width that is a multiple of heads, got {self.width} and {self.heads}")
+            raise ValueError(
+                f"must have a width that is a multiple of heads, got {self.width} and {self.heads}"
+            )
         return self
 
     @abstractmethod
@@ -126,7 +128,9 @@ class Hybrid(ModelSettings):
 
 def _needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
     if len(encodings) != 1 or not isinstance(encodings[0].build(2), VectorEncoding):
-        raise ValueError("must have one encoding with position vectors: one-hot, binary, sinusoidal or learned")
+        raise ValueError(
+            "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
+        )
 
 
 MODELS: dict[str, type[ModelSettings]] = {kind.name: kind for kind in (Positional, Standard, Hybrid)}

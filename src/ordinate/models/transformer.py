@@ -1,6 +1,6 @@
 """The Transformer of arXiv 2410.01686: concatenation instead of an additive residual, no LayerNorm, a dummy node.
 
-    F_l(X) = MLP_l( X | (concat_h A_{l,h} X W_V^{l,h}) W_O^l ),     Y = decode(F_L( ... F_1(encode(X)) ... ))
+F_l(X) = MLP_l( X | (concat_h A_{l,h} X W_V^{l,h}) W_O^l ),     Y = decode(F_L( ... F_1(encode(X)) ... ))
 """
 
 from collections.abc import Sequence

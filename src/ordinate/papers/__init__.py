@@ -1,1 +1,26 @@
-"""papers."""
+"""Papers: every figure a command, every claim a verdict."""
+
+from pathlib import Path
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.papers.figure import Figure, Result
+from ordinate.papers.positional.value_scale import ValueScale
+from ordinate.papers.published import published
+from ordinate.runs import read_json
+
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in (ValueScale(),)}
+
+
+def rewrite_report(folder: Path) -> Result:
+    """Draw the figure and the report of a reproduction again from its `result.json`."""
+    path = folder / "result.json"
+    if not path.is_file():
+        raise OrdinateError(f"{folder} holds no result.json: give the folder of a reproduction")
+    document = read_json(path)
+    name = document.get("figure") if isinstance(document, dict) else None
+    if name not in FIGURES:
+        raise OrdinateError(f"{path} is of the figure {name!r}: {nearest(str(name), FIGURES)}")
+    return FIGURES[name].write(document, folder)
+
+
+__all__ = ["FIGURES", "Figure", "Result", "published", "rewrite_report"]

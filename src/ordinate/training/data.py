@@ -44,9 +44,7 @@ class Data:
         """The batch of a step."""
         length, turn = self.length(step), step // len(self.lengths)
         if self.samples is None:
-            return self.task.sample(
-                self.batch, generator=generator(self.seed, "batch", step), length=length
-            )
+            return self.task.sample(self.batch, generator=generator(self.seed, "batch", step), length=length)
         kept = self.sets[length]
         per_epoch = -(-len(kept.input) // self.batch)
         epoch, place = divmod(turn, per_epoch)

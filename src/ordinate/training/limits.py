@@ -14,7 +14,7 @@ def resolve_device(name: str) -> torch.device:
     if name == "auto":
         name = next(device for device, usable in there.items() if usable)
     if not there[name]:
-        raise OrdinateError(f"device {name!r} is not there on this machine: write training.device = \"auto\"")
+        raise OrdinateError(f'device {name!r} is not there on this machine: write training.device = "auto"')
     return torch.device(name)
 
 

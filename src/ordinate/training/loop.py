@@ -129,7 +129,7 @@ class _Training:
                 self.scored[length],
                 self.wrap,
             )
-        losses.sum().backward()  # type: ignore[no-untyped-call]
+        losses.sum().backward()
         self.step += 1
         values: list[float] = losses.tolist()
         for member, value in zip(self.active, values, strict=True):

@@ -38,10 +38,12 @@ class Training(Part):
     batch: int = Field(256, ge=1, le=10_000_000)
     samples: int | None = Field(None, ge=1, description="size of a fixed training set; fresh data without")
     optimizer: Annotated[
-        SerializeAsAny[Optimizer], BeforeValidator(lambda v: choose(v, OPTIMIZERS, "training.optimizer"))
+        SerializeAsAny[Optimizer],
+        BeforeValidator(lambda v: choose(v, OPTIMIZERS, "training.optimizer", default="adam")),
     ] = Adam()
     schedule: Annotated[
-        SerializeAsAny[Schedule], BeforeValidator(lambda v: choose(v, SCHEDULES, "training.schedule"))
+        SerializeAsAny[Schedule],
+        BeforeValidator(lambda v: choose(v, SCHEDULES, "training.schedule", default="cosine")),
     ] = Cosine()
     clip: float | None = Field(None, gt=0, description="largest gradient norm")
     precision: Literal["float32", "bfloat16", "float64"] = "float32"
@@ -134,8 +136,8 @@ def apply_change(document: dict[str, Any], change: str) -> None:
     table = document
     for part in parts[:-1]:
         inner = table.setdefault(part, {})
-        if not isinstance(inner, dict):  # a bare name, such as optimizer = "adam", becomes a table of that kind
-            inner = table[part] = {"kind": inner}
+        if not isinstance(inner, dict):  # a bare name, such as optimizer = "adam", is the table's name
+            inner = table[part] = {"name" if part == "task" else "kind": inner}
         table = inner
     table[parts[-1]] = value
 

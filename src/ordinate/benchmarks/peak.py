@@ -1,0 +1,80 @@
+"""Section `peak`: the share of this machine's float32 matrix product that a training step reaches, on one thread.
+
+Operations are those of all matrix products of a step, forward and backward, counted while it runs: as the textbook
+formulates the model, and as ours does with neighbouring linear maps merged, which needs fewer for the same result.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from ordinate.benchmarks.published import KINDS, published, step_seconds
+from ordinate.benchmarks.rows import Progress, Row
+from ordinate.benchmarks.settings import Settings
+from ordinate.benchmarks.textbook import TextbookTraining
+from ordinate.benchmarks.timing import alternate, matmul_rate, threads
+from ordinate.models import build_model
+from ordinate.training import Recipe
+from ordinate.training.data import Data
+from ordinate.training.ensemble import ensemble_losses
+
+SUMMARY = "share of the float32 matrix-product peak that a training step reaches on one thread"
+
+
+def run(settings: Settings, progress: Progress) -> list[Row]:
+    """For each model the peak, the operations, and the shares in both formulations."""
+    rows = []
+    with threads(1):
+        for kind in KINDS:
+            progress(kind)
+            rows += measure(kind, settings)
+    return rows
+
+
+def measure(kind: str, settings: Settings) -> list[Row]:
+    """The rows of one model."""
+    recipe = published(kind, settings)
+    textbook = TextbookTraining("sum", kind, samples=settings.samples, tests=1, batch=settings.batch)
+    peak, ours, theirs = alternate(
+        settings.repeats,
+        lambda: matmul_rate(settings.matmul),
+        lambda: step_seconds(recipe, settings.steps),
+        lambda: textbook.step_seconds(settings.steps),
+    )
+    merged, plain = count_ours(recipe), count(lambda: textbook.advance(1))
+    return [
+        Row(f"{kind}: peak of a {settings.matmul}-wide product", peak / 1e9, "GFLOP/s"),
+        Row(f"{kind}: merged step", merged / 1e9, "GFLOP"),
+        Row(f"{kind}: textbook step", plain / 1e9, "GFLOP"),
+        Row(f"{kind}, ours: merged operations, share of peak", merged / ours / peak, "of peak"),
+        Row(f"{kind}, ours: textbook operations, share of peak", plain / ours / peak, "of peak"),
+        Row(f"{kind}, textbook: textbook operations, share of peak", plain / theirs / peak, "of peak"),
+    ]
+
+
+def count_ours(recipe: Recipe) -> int:
+    """Operations of the matrix products of one of our steps."""
+    model = build_model(recipe.model, recipe.task, seed=0)
+    batch = Data(recipe.task, batch=recipe.training.batch, samples=recipe.training.samples, seed=0).at(0)
+    coordinates, scored = recipe.task.coordinates(8), recipe.task.scored(8)
+
+    def step() -> None:
+        losses = ensemble_losses([model], [batch], coordinates, scored)
+        losses.sum().backward()
+
+    return count(step)
+
+
+def count(step: Callable[[], object]) -> int:
+    """Operations of all matrix products in a call, two for each multiplication and addition."""
+    with FlopCounterMode(display=False, custom_mapping={torch.ops.aten.baddbmm_: _added_product}) as counter:
+        step()
+    return int(counter.get_total_flops())
+
+
+def _added_product(added: Any, a: Any, b: Any, *_: Any, **__: Any) -> int:
+    """The in-place product that PyTorch's counter does not know: [k, n, m] x [k, m, p]."""
+    k, n, m = a
+    return int(2 * k * n * m * b[-1])

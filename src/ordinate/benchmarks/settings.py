@@ -1,0 +1,123 @@
+"""How much is measured: the full benchmark, and a quick one that proves the path in seconds."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way to train many seeds: the precision, and how many seeds one process trains at once."""
+
+    precision: Literal["float32", "bfloat16"]
+    members: int = 1
+
+    @property
+    def name(self) -> str:
+        """What a reader calls it.
+
+        >>> Mode("float32", 4).name, Mode("bfloat16").name
+        ('float32, 4 seeds at once', 'bfloat16')
+        """
+        return self.precision + (f", {self.members} seeds at once" if self.members > 1 else "")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes of all sections."""
+
+    repeats: int
+    """Slices of each side; sides take turns, and the median of the slices counts."""
+    steps: int
+    """Training steps in a slice, after as many to warm up."""
+    batch: int
+    samples: int
+    """Size of the fixed training set."""
+    tests: int
+    """Size of the validation set and of each test set."""
+    drawn: int
+    """Sequences that ours draws in a slice of data generation."""
+    made: int
+    """Samples that the textbook makes in such a slice."""
+    numeric_steps: int
+    numeric_seeds: int
+    matmul: int
+    """Side of the square matrices whose product measures the machine's peak."""
+    window: float
+    """Seconds in which all processes count their steps."""
+    threads: int | None
+    """Threads of the textbook, and of ours where both run in one process; one for each core where None."""
+    workers: int | None
+    """Processes of the best mode; one for each core where None."""
+    modes: tuple[Mode, ...]
+    """Candidates for the best mode; those in bfloat16 are tried where it is faster."""
+    seeds: int
+    quality_steps: int
+    laptop_steps: int | None
+    """Steps of the `laptop` recipe; its own number where None."""
+    validation: int
+    """Size of the set on which both sides are scored in `time-to-quality`."""
+    patience: float
+    """How many times our time the textbook gets to reach our loss."""
+    growth_repeats: int
+    growth_steps: int
+    growth_batch: int
+    lengths: tuple[int, ...]
+    batches: tuple[int, ...]
+    depths: tuple[int, ...]
+
+
+FULL = Settings(
+    repeats=5,
+    steps=30,
+    batch=1000,
+    samples=30_000,
+    tests=1000,
+    drawn=30_000,
+    made=1000,
+    numeric_steps=100,
+    numeric_seeds=3,
+    matmul=2048,
+    window=5.0,
+    threads=None,
+    workers=None,
+    modes=tuple(Mode(precision, k) for precision in ("float32", "bfloat16") for k in (1, 2, 4)),
+    seeds=5,
+    quality_steps=1500,
+    laptop_steps=None,
+    validation=10_000,
+    patience=5.0,
+    growth_repeats=3,
+    growth_steps=10,
+    growth_batch=256,
+    lengths=(4, 8, 16, 32, 64),
+    batches=(64, 128, 256, 512, 1024, 2048, 4096),
+    depths=(2, 3, 4, 5, 6, 7, 8),
+)
+
+QUICK = Settings(
+    repeats=2,
+    steps=2,
+    batch=50,
+    samples=100,
+    tests=20,
+    drawn=200,
+    made=5,
+    numeric_steps=30,
+    numeric_seeds=1,
+    matmul=64,
+    window=0.2,
+    threads=1,
+    workers=1,
+    modes=(Mode("float32"), Mode("bfloat16", 2)),
+    seeds=3,
+    quality_steps=8,
+    laptop_steps=4,
+    validation=100,
+    patience=1.0,
+    growth_repeats=1,
+    growth_steps=1,
+    growth_batch=16,
+    lengths=(4, 8),
+    batches=(16, 32),
+    depths=(1, 2),
+)

@@ -1,0 +1,110 @@
+"""Section `throughput`: samples per second over a whole published run, in one process on all threads.
+
+A run of 2001 epochs is put together from its parts, each measured in turns with the textbook's:
+
+    total     = generation + steps * step + evaluations * evaluation
+    samples/s = steps * batch / total
+
+with steps = 2001 * samples / batch, and 201 evaluations of the validation set and ten test sets. Generation is
+that of the training set, the validation set and the test sets; the textbook's is measured on fewer samples and
+scaled. A step is one of the real loop, its share of collating, logging and the schedule included.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from tempfile import TemporaryDirectory
+
+import torch
+
+from ordinate.benchmarks.published import EPOCHS, EVALUATE_EVERY, KINDS, published, step_seconds
+from ordinate.benchmarks.rows import Progress, Row, at_least
+from ordinate.benchmarks.settings import Settings
+from ordinate.benchmarks.textbook import TextbookTraining, load_textbook
+from ordinate.benchmarks.timing import alternate, seconds_of, threads
+from ordinate.runs import Store, cores
+from ordinate.training import Recipe
+from ordinate.training.member import Member
+
+SUMMARY = "samples per second over a published run: generation + steps * step + evaluations * evaluation"
+
+RATIOS = {"positional": 1.5}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of the parts of a run."""
+
+    generation: float
+    step: float
+    evaluation: float
+
+    def rate(self, settings: Settings) -> float:
+        """Samples per second over the whole run."""
+        steps = EPOCHS * -(-settings.samples // settings.batch)
+        evaluations = -(-EPOCHS // EVALUATE_EVERY)
+        total = self.generation + steps * self.step + evaluations * self.evaluation
+        return steps * settings.batch / total
+
+
+def run(settings: Settings, progress: Progress) -> list[Row]:
+    """Rates of both sides, their parts, and the ratio, for each of the two models."""
+    rows = []
+    with threads(settings.threads or cores()):
+        for kind in KINDS:
+            progress(kind)
+            sides = dict(zip(("ours", "textbook"), measure(kind, settings), strict=True))
+            for side, parts in sides.items():
+                rows.append(Row(f"{kind}, {side}", parts.rate(settings), "samples/s"))
+                rows.append(Row(f"{kind}, {side}: generation", parts.generation, "s"))
+                rows.append(Row(f"{kind}, {side}: step", parts.step, "s"))
+                rows.append(Row(f"{kind}, {side}: evaluation", parts.evaluation, "s"))
+            ratio = sides["ours"].rate(settings) / sides["textbook"].rate(settings)
+            name = f"{kind}: ours / textbook"
+            target = RATIOS.get(kind)
+            rows.append(Row(name, ratio, "x") if target is None else at_least(name, ratio, "x", target))
+    return rows
+
+
+def measure(kind: str, settings: Settings) -> tuple[Parts, Parts]:
+    """The parts of ours and of the textbook."""
+    recipe = published(kind, settings)
+    theirs = TextbookTraining(
+        "sum", kind, samples=settings.samples, tests=settings.tests, batch=settings.batch
+    )
+    with TemporaryDirectory() as folder:
+        ours = _start(recipe, folder)
+        ours.evaluate()  # draws the test sets
+        generation = alternate(settings.repeats, lambda: _generate(recipe, folder), lambda: _make(settings))
+        evaluation = alternate(
+            settings.repeats, lambda: seconds_of(ours.evaluate), lambda: seconds_of(theirs.evaluate)
+        )
+    step = alternate(
+        settings.repeats,
+        lambda: step_seconds(recipe, settings.steps),
+        lambda: theirs.step_seconds(settings.steps),
+    )
+    first, second = (Parts(*parts) for parts in zip(generation, step, evaluation, strict=True))
+    return first, second
+
+
+def _start(recipe: Recipe, folder: str) -> Member:
+    return Member.start(recipe, 0, Store(folder).open(recipe.to_dict(), 0), torch.device("cpu"))
+
+
+def _generate(recipe: Recipe, folder: str) -> float:
+    """Seconds of a start, which draws the training set, and of a first evaluation, which draws the test sets."""
+    return seconds_of(lambda: _start(recipe, folder).evaluate())
+
+
+def _make(settings: Settings) -> float:
+    """Seconds in which the textbook makes all sets, from `settings.made` samples inside and outside the range."""
+    textbook = load_textbook()
+
+    def seconds(scales: Sequence[int]) -> float:
+        turns = islice(cycle(scales), settings.made)
+        return seconds_of(lambda: [textbook.make_sample("sum", 8, scale) for scale in turns]) / settings.made
+
+    inside, *outside = textbook.SCALES
+    samples = settings.samples + 2 * settings.tests
+    return samples * seconds([inside]) + len(outside) * settings.tests * seconds(outside)

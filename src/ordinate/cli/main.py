@@ -1,0 +1,118 @@
+"""The command `ordinate`: all commands in one place, and what happens when one of them cannot go on."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ordinate import __version__
+from ordinate.cli import bench, catalogue, doctor, evaluate, report, reproduce, runs, sample, train
+from ordinate.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
+from ordinate.errors import OrdinateError, nearest
+
+ON_INTERRUPT = {
+    "train": "interrupted: the runs so far are kept, add --resume to go on",
+    "reproduce": "interrupted: the runs so far are kept, the same command goes on from them",
+}
+
+
+class Commands(TyperGroup):
+    """The commands; a misspelt one is answered with the nearest."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the first argument names."""
+        if args and args[0] not in self.commands:
+            raise OrdinateError(f"there is no command {args[0]!r}: {nearest(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="ordinate",
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="Example: ordinate train recipes/sum-positional.toml --seeds 3",
+)
+
+
+def _version(asked: bool) -> bool:
+    if asked:
+        typer.echo(f"ordinate {__version__}")
+        raise typer.Exit
+    return asked
+
+
+@app.callback()
+def ordinate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
+
+
+for function, example in (
+    (catalogue.tasks, "ordinate tasks"),
+    (catalogue.encodings, "ordinate encodings --json"),
+    (catalogue.models, "ordinate models"),
+    (sample.sample, "ordinate sample sort --length 6 --count 3 --scale 2"),
+    (train.train, "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3"),
+    (evaluate.evaluate, "ordinate evaluate sum-positional --axis scale=1:10 --count 1000"),
+    (runs.runs, "ordinate runs --task sum --where training.batch=256"),
+    (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
+    (report.report, "ordinate report reproductions/positional/value-scale-demo"),
+    (bench.bench, "ordinate bench --list"),
+    (doctor.doctor, "ordinate doctor"),
+):
+    app.command(function.__name__, epilog=f"Example: {example}")(function)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; whatever goes wrong is one line on stderr.
+
+    0 done, 1 a claim or check failed, 2 bad input, 70 a fault of the program, 130 interrupted, 141 nobody reads.
+
+    >>> main(["--version"])
+    ordinate 0.1.0
+    0
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a question mark
+            stream.reconfigure(errors="replace")
+    try:
+        code = _run(arguments or ["--help"])
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        line, code = ON_INTERRUPT.get(arguments[0] if arguments else "", "interrupted"), INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return BROKEN_PIPE
+    except Exception as error:
+        line, code = describe(error)
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("ordinate", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def _forget_stdout() -> None:
+    """Let nothing more be written to a pipe that is closed, not even at the end of the process."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

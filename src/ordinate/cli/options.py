@@ -1,0 +1,12 @@
+"""Options that several commands share, under the same names and with the same meaning."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+StoreFolder = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="Folder of runs; default runs.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]

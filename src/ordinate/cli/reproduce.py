@@ -1,0 +1,129 @@
+"""`ordinate reproduce`: a figure of a paper, from training to verdicts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ordinate.cli.failures import FAILED
+from ordinate.cli.options import Json
+from ordinate.errors import OrdinateError, nearest
+
+SIGNS = {
+    "supported": "✓ supported",
+    "contradicted": "✗ contradicted",
+    "inconclusive": "? inconclusive",
+    None: "○ no verdict",
+}
+
+
+def reproduce(
+    figure: Annotated[
+        str | None, typer.Argument(metavar="[PAPER[/FIGURE]]", help="One figure, or all of a paper, or all.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="smoke, demo, laptop or paper.")] = "laptop",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of results.")] = Path("reproductions"),
+    names: Annotated[bool, typer.Option("--list", help="Name all figures and their scales.")] = False,
+    workers: Annotated[int | None, typer.Option(help="Processes side by side; default one a core.")] = None,
+    json: Json = False,
+) -> None:
+    """Reproduce figures: train what is missing, measure, judge the claims, draw and write a report.
+
+    Scales: smoke proves the path and gives no verdict, demo is a first look, laptop gives verdicts, paper is the
+    published setting. The same command again goes on where it was stopped.
+    """
+    from ordinate.papers import FIGURES
+
+    chosen = choose_figures(figure, FIGURES)
+    if names:
+        _list(chosen, json)
+        return
+    for each in chosen.values():
+        if scale not in each.scales:
+            raise OrdinateError(f"{each.name} has no scale {scale!r}: {nearest(scale, each.scales)}")
+
+    from ordinate.cli.output import note, print_json
+    from ordinate.cli.progress import JobProgress
+    from ordinate.runs import LocalEngine
+
+    engine = LocalEngine(workers=workers)
+    results = []
+    for each in chosen.values():
+        jobs = each.jobs(scale, out)
+        note(f"{each.name} at scale {scale}: {len(jobs)} jobs to run on {engine.workers} workers")
+        with JobProgress(each.name, total=len(jobs)) as progress:
+            results.append(each.reproduce(scale, out, engine=engine, on_event=progress))
+        if not json:
+            _show(results[-1], each.name, scale)
+    failed = any(result.failed for result in results)
+    if json:
+        figures = [result.to_dict() for result in results]
+        print_json({"scale": scale, "out": str(out), "failed": failed, "figures": figures})
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def choose_figures(name: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures that a name stands for: one, all of a paper, or all when there is none.
+
+    >>> list(choose_figures("a", {"a/x": 1, "a/y": 2, "b/x": 3}))
+    ['a/x', 'a/y']
+    """
+    if name is None:
+        return dict(figures)
+    wanted = name.strip("/")
+    if wanted in figures:
+        return {wanted: figures[wanted]}
+    found = {key: figure for key, figure in figures.items() if key.startswith(f"{wanted}/")}
+    if not found or not wanted:
+        known = [*figures, *{key.split("/")[0] for key in figures}]
+        raise OrdinateError(f"there is no figure {name!r}: {nearest(name, known)}")
+    return found
+
+
+def _list(figures: Mapping[str, Any], json: bool) -> None:
+    from ordinate.cli.output import print_json, print_table, say
+
+    if json:
+        rows = [
+            {
+                "name": name,
+                "paper": name.split("/")[0],
+                "summary": figure.summary,
+                "scales": dict(figure.scales),
+            }
+            for name, figure in figures.items()
+        ]
+        print_json({"figures": rows})
+        return
+    for name, figure in figures.items():
+        say(f"{name}  {figure.summary}")
+        print_table(["scale", "what it is"], list(figure.scales.items()))
+
+
+def _show(result: Any, name: str, scale: str) -> None:
+    """Print the table, the verdicts and where the report is."""
+    from ordinate.cli.output import print_table, say
+    from ordinate.figures.numbers import show_interval, show_number
+
+    headers, rows = result.table
+    print_table(headers, rows, title=f"{name}, scale {scale}")
+    verdicts = [
+        [
+            SIGNS[claim.verdict],
+            claim.sentence,
+            show_interval(claim.measured),
+            str(claim.predicate),
+            show_number(claim.published),
+            f"{claim.seeds} ({claim.failed} failed)" if claim.failed else str(claim.seeds),
+        ]
+        for claim in result.claims
+    ]
+    if verdicts:
+        print_table(["verdict", "claim", "measured", "needed", "published", "seeds"], verdicts)
+        for reason in dict.fromkeys(claim.reason for claim in result.claims if claim.verdict != "supported"):
+            say(reason)
+    for kind, path in result.files.items():
+        if kind == "html":
+            say(f"report: {path}")

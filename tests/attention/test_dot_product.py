@@ -1,0 +1,59 @@
+"""Attention as pure functions, against loops that anyone can read."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordinate.attention import attention_scores, attention_weights, mix
+from ordinate.positions.encodings import ClassVectors
+
+
+def slow_scores(q, k, vectors, classes, bias):
+    out = torch.empty(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            for i in range(q.shape[2]):
+                for j in range(k.shape[2]):
+                    key = k[b, h, j] + vectors[classes[i, j]]
+                    out[b, h, i, j] = (q[b, h, i] * key).sum() / math.sqrt(q.shape[-1]) + bias[h, i, j]
+    return out
+
+
+@given(st.integers(1, 5), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**31))
+def test_scores_with_classes_and_bias(tokens, heads, dim, seed):
+    g = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, 2, heads, tokens, dim, generator=g, dtype=torch.float64)
+    classes = torch.randint(0, 3, (tokens, tokens), generator=g)
+    vectors = torch.randn(3, dim, generator=g, dtype=torch.float64)
+    bias = torch.randn(heads, tokens, tokens, generator=g, dtype=torch.float64)
+    fast = attention_scores(q, k, class_vectors=ClassVectors(classes, vectors), bias=bias)
+    torch.testing.assert_close(fast, slow_scores(q, k, vectors, classes, bias))
+
+
+def test_gradients_of_scores():
+    q, k = (torch.randn(1, 2, 3, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    vectors = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
+    classes = torch.randint(0, 2, (3, 3))
+    assert torch.autograd.gradcheck(
+        lambda q, k, v: attention_scores(q, k, class_vectors=ClassVectors(classes, v)), (q, k, vectors)
+    )
+
+
+def test_absent_keys_get_no_weight_and_rows_sum_to_one():
+    mask = torch.ones(4, 4, dtype=torch.bool).tril()
+    weights = attention_weights(torch.randn(2, 3, 4, 4), mask)
+    assert (weights[..., ~mask] == 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 4))
+
+
+def test_a_query_without_keys_is_an_error_not_nan():
+    with pytest.raises(ValueError, match="no key to attend to"):
+        attention_weights(torch.randn(1, 1, 2, 2), torch.tensor([[True, False], [False, False]]))
+
+
+def test_weights_without_a_batch_are_shared_by_the_batch():
+    weights, values = torch.rand(2, 3, 3), torch.randn(5, 2, 3, 4)
+    torch.testing.assert_close(mix(weights, values), torch.einsum("hij,bhjd->bhid", weights, values))

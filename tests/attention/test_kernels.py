@@ -1,0 +1,64 @@
+"""Kernels against the slow obvious formula, gradients and ensembles included."""
+
+import pytest
+import torch
+
+from ordinate.attention.kernels import content_layer, positional_layer
+
+
+def slow_positional(x, weights, maps, shift):
+    out = shift + torch.einsum("sbw,wo->sbo", x, maps[0])
+    for h in range(len(weights)):
+        out = out + torch.einsum("st,tbw,wo->sbo", weights[h], x, maps[h + 1])
+    return out.relu()
+
+
+def positional_arguments(members=()):
+    make = lambda *shape: torch.randn(*members, *shape, dtype=torch.float64)  # noqa: E731
+    x, weights = make(3, 4, 5), torch.softmax(make(2, 3, 3), -1)
+    return x, weights, make(3, 5, 6), make(6)
+
+
+def test_positional_layer_is_its_formula():
+    arguments = positional_arguments()
+    torch.testing.assert_close(positional_layer(*arguments), slow_positional(*arguments))
+
+
+def test_gradients_of_the_positional_layer():
+    arguments = [a.requires_grad_() for a in positional_arguments()]
+    assert torch.autograd.gradcheck(positional_layer, arguments)
+
+
+def test_gradients_without_one_for_the_input():
+    x, *rest = positional_arguments()
+    rest = [a.requires_grad_() for a in rest]
+    fast = torch.autograd.grad(positional_layer(x, *rest).square().sum(), rest)
+    slow = torch.autograd.grad(slow_positional(x, *rest).square().sum(), rest)
+    torch.testing.assert_close(fast, slow)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_members_of_an_ensemble_do_not_mix(shared):
+    x, weights, maps, shift = [a.requires_grad_() for a in positional_arguments((4,))]
+    inputs = x[0] if shared else x
+    mapped = torch.vmap(positional_layer, (None if shared else 0, 0, 0, 0))
+    fast = mapped(inputs, weights, maps, shift)
+    slow = torch.stack(
+        [slow_positional(inputs if shared else x[k], weights[k], maps[k], shift[k]) for k in range(4)]
+    )
+    torch.testing.assert_close(fast, slow)
+    leaves = (weights, maps, shift) if shared else (x, weights, maps, shift)
+    torch.testing.assert_close(
+        torch.autograd.grad(fast.square().sum(), leaves), torch.autograd.grad(slow.square().sum(), leaves)
+    )
+
+
+def test_content_layer_is_its_formula():
+    x = torch.randn(3, 4, 5, dtype=torch.float64)
+    looks, look_shift = torch.randn(5, 10, dtype=torch.float64), torch.randn(10, dtype=torch.float64)
+    maps, shift = torch.randn(3, 5, 6, dtype=torch.float64), torch.randn(6, dtype=torch.float64)
+    out = shift + x @ maps[0]
+    for h in range(2):
+        query = x @ looks[:, 5 * h : 5 * h + 5] + look_shift[5 * h : 5 * h + 5]
+        out = out + torch.softmax(query @ x.transpose(1, 2), -1) @ x @ maps[h + 1]
+    torch.testing.assert_close(content_layer(x, looks, look_shift, maps, shift), out.relu())

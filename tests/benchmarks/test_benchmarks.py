@@ -1,0 +1,163 @@
+"""Every section runs with the quick settings and returns the rows that it declares."""
+
+import math
+
+import pytest
+import torch
+
+from ordinate.benchmarks import QUICK, SECTIONS, Mode, data, growth, run_sections
+from ordinate.benchmarks.best_mode import FINISH, with_finish
+from ordinate.benchmarks.crew import Crew
+from ordinate.benchmarks.peak import count
+from ordinate.benchmarks.published import change, published
+from ordinate.benchmarks.throughput import Parts
+from ordinate.benchmarks.timing import alternate, threads
+from ordinate.errors import OrdinateError
+from ordinate.tasks import TASKS
+
+KEYS = {"section", "measure", "value", "unit", "target", "ok"}
+
+
+def rows_of(name):
+    lines = []
+    document = run_sections([name], lines.append, QUICK)
+    assert set(document) == {"environment", "rows"}
+    assert lines
+    assert all(line.startswith(f"{name}: ") for line in lines)
+    for row in document["rows"]:
+        assert set(row) == KEYS
+        assert row["section"] == name
+        assert math.isfinite(row["value"])
+        assert (row["target"] is None) == (row["ok"] is None)
+    return {row["measure"]: row for row in document["rows"]}
+
+
+def targets(rows):
+    return {measure: row["target"] for measure, row in rows.items() if row["target"] is not None}
+
+
+def test_the_table_has_all_sections():
+    assert list(SECTIONS) == [
+        "data",
+        "numerics",
+        "throughput",
+        "best-mode",
+        "quality",
+        "time-to-quality",
+        "peak",
+        "growth",
+    ]
+
+
+def test_an_unknown_section_is_refused_before_anything_runs():
+    with pytest.raises(OrdinateError, match="did you mean 'growth'"):
+        run_sections(["data", "grwth"], pytest.fail)
+
+
+def test_data():
+    rows = rows_of("data")
+    assert len(rows) == 2 * len(TASKS)
+    assert all(row["value"] > 0 for row in rows.values())
+    assert targets(rows) == {f"{name}: drawn": rate for name, rate in data.RATES.items()} | {
+        f"{name}: ours / textbook": ratio for name, ratio in data.RATIOS.items()
+    }
+
+
+def test_numerics():
+    rows = rows_of("numerics")
+    assert list(targets(rows).values()) == [1e-4] * 4  # float32 and float64 of two models
+    assert all(row["value"] <= 1e-4 for row in rows.values() if row["target"])
+    assert all(row["value"] < 1e-12 for name, row in rows.items() if name.endswith("float64"))
+
+
+def test_throughput():
+    rows = rows_of("throughput")
+    assert targets(rows) == {"positional: ours / textbook": 1.5}
+    for kind in ("positional", "standard"):
+        ratio = rows[f"{kind}, ours"]["value"] / rows[f"{kind}, textbook"]["value"]
+        assert rows[f"{kind}: ours / textbook"]["value"] == pytest.approx(ratio)
+
+
+def test_a_run_is_put_together_from_its_parts():
+    # 2 steps an epoch, 2001 epochs, 201 evaluations.
+    total = 10.0 + 4002 * 0.5 + 201 * 2.0
+    assert Parts(generation=10.0, step=0.5, evaluation=2.0).rate(QUICK) == pytest.approx(4002 * 50 / total)
+
+
+def test_best_mode():
+    rows = rows_of("best-mode")
+    (best,) = targets(rows)
+    assert best.startswith("best mode (")
+    assert rows[best]["target"] == 4.0
+    ratios = [row["value"] for name, row in rows.items() if name.endswith("ours / textbook")]
+    assert rows[best]["value"] == max(ratios)
+    assert rows["float32: start-up"]["value"] > 0
+
+
+def test_a_training_in_bfloat16_is_charged_for_its_float32_finish():
+    ratios = {Mode("float32"): 2.0, Mode("bfloat16"): 4.0, Mode("bfloat16", 4): 4.0}
+    expected = 1 / ((1 - FINISH) / 4 + FINISH / 2)
+    assert with_finish(Mode("float32"), ratios) == 2.0
+    assert with_finish(Mode("bfloat16"), ratios) == with_finish(Mode("bfloat16", 4), ratios) == expected
+
+
+def test_a_process_that_dies_is_an_error():
+    impossible = change(published("positional", QUICK), batch=0)
+    with (
+        pytest.raises(OrdinateError, match="process died"),
+        Crew(impossible, members=1, workers=1, window=0.1),
+    ):
+        pass
+
+
+def test_quality():
+    rows = rows_of("quality")
+    worst = rows["float32: largest of final losses"]["value"]
+    assert list(targets(rows).values()) == [worst] * 3
+
+
+def test_time_to_quality():
+    rows = rows_of("time-to-quality")
+    ratio = rows["textbook / ours"]
+    assert ratio["target"] == 5.0
+    assert ratio["unit"] in ("x", "x or more")
+
+
+def test_peak():
+    rows = rows_of("peak")
+    for kind in ("positional", "standard"):
+        assert rows[f"{kind}: merged step"]["value"] < rows[f"{kind}: textbook step"]["value"]
+    assert targets(rows) == {}
+
+
+def test_operations_are_counted_in_place_too():
+    a, b, added = torch.ones(2, 3, 5), torch.ones(2, 5, 7), torch.ones(2, 3, 7)
+    assert count(lambda: added.baddbmm_(a, b)) == count(lambda: a @ b) == 2 * 2 * 3 * 5 * 7
+
+
+def test_growth():
+    rows = rows_of("growth")
+    slopes = [name for name in rows if "slope" in name]
+    assert slopes == [
+        f"{kind}: slope over {axis}"
+        for kind in ("positional", "standard")
+        for axis in ("length", "batch", "layers")
+    ]
+
+
+def test_a_slope_of_two_is_quadratic():
+    assert growth.slope([4, 8, 16], [1.0, 4.0, 16.0]) == pytest.approx(2.0)
+
+
+def test_sides_take_turns():
+    calls = []
+    sides = [lambda: calls.append("a") or 1.0, lambda: calls.append("b") or 2.0]
+    assert alternate(3, *sides) == [1.0, 2.0]
+    assert calls == ["a", "b"] * 3
+
+
+def test_threads_come_back():
+    before = torch.get_num_threads()
+    with threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before

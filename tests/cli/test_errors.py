@@ -1,0 +1,123 @@
+"""Bad input is one line that says what to write instead, and exit code 2; a fault of the program is 70."""
+
+import pytest
+
+from ordinate.cli.failures import describe
+from ordinate.errors import OrdinateError
+
+REFUSED = {
+    "sampel sum": "did you mean 'sample'?",
+    "frobnicate": "known: bench, doctor",
+    "sample medain": "did you mean 'median'?",
+    "sample sum --lenght 3": "ordinate sample has no option '--lenght': did you mean '--length'?",
+    "sample sum --length three": "'--length'",
+    "sample sum --length 0": "length",
+    "sample sum --length -3": "length",
+    "sample sum --length 5000": "4096",
+    "sample sum --scale 0": "scale must be above 0",
+    "sample sum --scale -2": "scale must be above 0",
+    "sample sum --scale nan": "scale must be above 0",
+    "sample sum --count 0": "count must be at least 1",
+    "sample sum --count 1000000000": "write --count 62500 or fewer",
+    "sample": "missing argument 'TASK': see ordinate sample --help",
+    "sample sum sort": "unexpected extra argument",
+    "--json tasks": "--json comes after the command",
+    "train": "missing argument 'RECIPE'",
+    "train nowhere/at-all.toml": "there is no recipe 'nowhere/at-all.toml'",
+    "train {recipe} --seeds 0": "write --seeds 1 or more",
+    "train {recipe} --seeds 1000000000": "at most",
+    "train {recipe} --seed -1": "a seed cannot be -1",
+    "train {recipe} --seeds 2 --seed 1": "exclude each other",
+    "train {recipe} --threads 0": "'--threads'",
+    "train {recipe} --set steps": "write --set training.steps=100",
+    "train {recipe} --set training.stpes=3": "did you mean 'steps'?",
+    "train {recipe} --set training.steps=0": "training.steps = 0 is not allowed",
+    "train {recipe} --set task.name=medain": "did you mean 'median'?",
+    "train {recipe} --set model.encoding=one-hto": "did you mean 'one-hot'?",
+    "train {recipe} --set evaluation.axes.scle=2": "evaluation.axes",
+    "train {folder}": "cannot read the recipe",
+    "evaluate nothing --store {folder}": "there is no run 'nothing'",
+    "runs --store nowhere": "there is no folder 'nowhere'",
+    "runs --task medain": "did you mean 'median'?",
+    "runs --model standrad": "did you mean 'standard'?",
+    "runs --status doen": "did you mean 'done'?",
+    "runs --where batch": "write --where training.batch=256",
+    "runs --compare one": "needs two runs or more",
+    "reproduce positonal/value-scale": "did you mean 'positional/value-scale'?",
+    "reproduce --scale smok": "did you mean 'smoke'?",
+    "reproduce --workers 0 --scale smoke": "workers cannot be 0",
+    "report nowhere": "there is no folder 'nowhere'",
+    "report {folder}": "holds neither a run nor a result.json",
+    "bench trhoughput": "did you mean 'throughput'?",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+@pytest.mark.parametrize("json", [False, True], ids=["text", "json"])
+def test_bad_input_is_one_line(call, recipe, tmp_path, monkeypatch, command, json):
+    monkeypatch.chdir(tmp_path)
+    words = command.format(recipe=recipe, folder=tmp_path).split()
+    if json and words[0] == "--json":
+        pytest.skip("is about --json itself")
+    answer = call(*words, *(["--json"] if json else []))
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert answer.error.startswith("error: ")
+    assert REFUSED[command] in answer.error
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_nearest_command_in_a_process_of_its_own(ordinate):
+    answer = ordinate("trian", "recipe.toml")
+    assert (answer.code, answer.error) == (2, "error: there is no command 'trian': did you mean 'train'?")
+
+
+def test_an_axis_the_task_has_not(call, store):
+    answer = call("evaluate", "other", "--store", store, "--axis", "scle=1:3")
+    assert answer.code == 2
+    assert "did you mean 'scale'?" in answer.error
+
+
+def test_a_length_the_model_cannot_take(call, store):
+    answer = call("evaluate", "other", "--store", store, "--axis", "length=5")
+    assert answer.code == 2
+    assert "length" in answer.error
+
+
+def test_a_step_without_checkpoint(call, store):
+    answer = call("evaluate", "other", "--store", store, "--axis", "scale=2", "--step", 7)
+    assert answer.code == 2
+    assert "choose one of 20" in answer.error
+
+
+def test_a_fault_of_the_program_is_one_line(call, monkeypatch):
+    def broken(self, *arguments, **options):
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.delenv("ORDINATE_DEBUG", raising=False)
+    monkeypatch.setattr("ordinate.tasks.numbers.base.Numbers.sample", broken)
+    answer = call("sample", "sum")
+    assert answer.code == 70
+    assert "unexpected ZeroDivisionError: two lines; run again with ORDINATE_DEBUG=1" in answer.error
+    monkeypatch.setenv("ORDINATE_DEBUG", "1")
+    assert "Traceback" in call("sample", "sum").err
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "code"),
+    [
+        (OrdinateError("a\n  b"), "error: a b", 2),
+        (
+            PermissionError(13, "Permission denied", "x.json"),
+            "error: cannot use x.json: permission denied",
+            2,
+        ),
+        (MemoryError(), "error: the memory is full", 2),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "error: the memory is full", 2),
+        (KeyError("x"), "error: unexpected KeyError", 70),
+    ],
+)
+def test_describe(error, line, code):
+    text, found = describe(error)
+    assert text.startswith(line)
+    assert found == code

@@ -1,0 +1,133 @@
+"""The command as a person meets it: a process of its own, its exit codes, its two streams."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+def test_help_imports_nothing_heavy(environment):
+    code = (
+        "import sys; from ordinate.cli.main import main; code = main(['--help']); "
+        "assert not {'torch', 'numpy', 'matplotlib'} & set(sys.modules), 'heavy'; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "reproduce" in done.stdout
+
+
+def test_help_is_quick():
+    def once() -> float:
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "ordinate", "--help"], capture_output=True, check=True)
+        return time.perf_counter() - begun
+
+    assert min(once() for _ in range(3)) < 1.0  # half of it on a machine that does nothing else
+
+
+def test_json_goes_to_stdout_alone(ordinate):
+    answer = ordinate("sample", "sum", "--length", 3, "--count", 2, "--seed", 1, "--json")
+    assert answer.code == 0
+    assert answer.err == ""
+    assert answer.json["task"] == "sum"
+
+
+def test_train_evaluate_and_list(ordinate, recipe):
+    trained = ordinate("train", recipe, "--seeds", 2, "--json")
+    assert trained.code == 0, trained.err
+    assert "step 20/20" in trained.err
+    assert [run["status"] for run in trained.json["runs"]] == ["done", "done"]
+    run = trained.json["runs"][0]
+    assert set(run["scores"]) == {"validation", "scale=2", "scale=10"}
+    assert run["samples_seen"] == 20 * 16
+
+    swept = ordinate("evaluate", run["id"], "--axis", "scale=1:3", "--count", 20, "--json")
+    assert [point["value"] for point in swept.json["points"]] == [1, 2, 3]
+
+    listed = ordinate("runs", "--json")
+    assert [found["id"] for found in listed.json["runs"]] == [run["id"] for run in trained.json["runs"]]
+
+
+def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_path, environment):
+    changes = ("--set", "training.steps=60", "--set", "training.save_seconds=0")
+    words = ["train", str(recipe), *changes, "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ordinate", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert process.stderr is not None
+        assert "step 5/60" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "interrupted: the runs so far are kept, add --resume to go on"
+    assert out == ""
+    assert list(tmp_path.glob("*/seed-0/resume/step-*.safetensors"))
+    resumed = call(*words, "--resume", "--json")
+    assert resumed.code == 0, resumed.err
+    assert resumed.json["runs"][0]["step"] == 60
+
+
+def test_a_run_that_was_stopped_is_refused_then_resumed(call, recipe, tmp_path, monkeypatch):
+    from ordinate.training import loop
+
+    advance = loop._Training._advance
+
+    def stop(training):
+        if training.step == 10:
+            raise KeyboardInterrupt
+        return advance(training)
+
+    out = ("--out", tmp_path / "runs")
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Training, "_advance", stop)
+        assert call("train", recipe, *out).code == 130
+    again = call("train", recipe, *out)
+    assert again.code == 2
+    assert "add --resume to go on" in again.error
+    resumed = call("train", recipe, *out, "--resume", "--json").json
+    whole = call("train", recipe, "--out", tmp_path / "whole", "--json").json
+    assert resumed["runs"][0]["scores"] == whole["runs"][0]["scores"]
+    assert "nothing was left to train" in call("train", recipe, *out).err
+
+
+def test_reading_only_the_first_line_is_quiet(environment):
+    command = f"{sys.executable} -m ordinate sample sum --count 5000 | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment)
+    assert done.stderr == ""
+
+
+def test_a_closed_pipe_is_quiet(environment):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "ordinate", "tasks", "--json"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(__file__).parents[2].glob("recipes/*.toml")), ids=lambda p: p.stem
+)
+def test_the_recipes_of_the_repository_train(call, path, tmp_path):
+    answer = call(
+        "train", path, "--set", "training.steps=1", "--set", "evaluation.count=8", "--out", tmp_path
+    )
+    assert answer.code == 0, answer.err
+    assert "one seed, no verdict" in answer.out

@@ -1,0 +1,129 @@
+"""`reproduce` and `bench` with small stand-ins: what is shown, and the exit codes."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+
+from ordinate import benchmarks, papers
+from ordinate.cli.reproduce import choose_figures
+from ordinate.evaluation.claims import AtLeast, Claim
+from ordinate.evaluation.statistics import Interval
+from ordinate.runs import Job
+
+
+def square(*, number: int, report) -> int:
+    for step in range(1, 4):
+        report(step=step, steps=3, loss=1.0 / step)
+    return number**2
+
+
+class Fake:
+    """A figure whose claim is that a number is at least ten."""
+
+    summary = "squares"
+    scales: ClassVar = {"smoke": "in a moment", "laptop": "in a minute"}
+
+    def __init__(self, name: str, measured: float) -> None:
+        self.name, self.measured = name, measured
+
+    def jobs(self, scale: str, out: Path) -> list[Job]:
+        return [Job(f"square {n}", square, {"number": n}) for n in (2, 3)]
+
+    def reproduce(self, scale, out, *, engine, on_event):
+        outcomes = engine.run(self.jobs(scale, out), on_event)
+        interval = Interval(self.measured, self.measured - 1, self.measured + 1, 0.95)
+        claim = Claim("It is large.", interval, AtLeast(10.0), 12.0, 5, 1, scale)
+        document = {
+            "figure": self.name,
+            "scale": scale,
+            "values": [o.value for o in outcomes],
+            "nan": float("nan"),
+        }
+        return SimpleNamespace(
+            claims=[claim],
+            table=(["n", "square"], [["2", "4"], ["3", "9"]]),
+            files={"html": out / "report.html"},
+            failed=claim.verdict == "contradicted",
+            to_dict=lambda: {**document, "claims": [claim.to_dict()]},
+        )
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    table = {f.name: f for f in (Fake("one/good", 20.0), Fake("one/open", 10.0), Fake("two/bad", 2.0))}
+    monkeypatch.setattr(papers, "FIGURES", table)
+    return table
+
+
+def test_a_supported_claim_is_exit_0(call, figures, tmp_path):
+    answer = call("reproduce", "one/good", "--out", tmp_path, "--workers", 1)
+    assert answer.code == 0
+    assert "✓ supported" in answer.out
+    assert "4 (1 failed)" not in answer.out
+    assert "5 (1 failed)" in answer.out
+    assert f"report: {tmp_path / 'report.html'}" in answer.out
+    assert "one/good 2/2 done: square 3" in answer.err
+
+
+def test_a_contradicted_claim_is_exit_1_and_an_open_one_is_not(call, figures, tmp_path):
+    bad = call("reproduce", "two", "--out", tmp_path, "--workers", 1, "--json")
+    assert bad.code == 1
+    assert bad.json["failed"]
+    assert bad.json["figures"][0]["values"] == [4, 9]
+    assert bad.json["figures"][0]["nan"] == "NaN"
+    assert call("reproduce", "one/open", "--out", tmp_path, "--workers", 1).code == 0
+
+
+def test_smoke_gives_no_verdict(call, figures, tmp_path):
+    answer = call("reproduce", "two/bad", "--scale", "smoke", "--out", tmp_path, "--workers", 1)
+    assert answer.code == 0
+    assert "○ no verdict" in answer.out
+
+
+def test_the_list_names_all(call, figures):
+    rows = call("reproduce", "--list", "--json").json["figures"]
+    assert [row["name"] for row in rows] == list(figures)
+    assert rows[0]["paper"] == "one"
+    assert rows[0]["scales"] == Fake.scales
+    assert "in a minute" in call("reproduce", "--list").out
+
+
+def test_choose_figures():
+    table = {"a/x": 1, "a/y": 2, "b/x": 3}
+    assert choose_figures(None, table) == table
+    assert choose_figures("a/", table) == {"a/x": 1, "a/y": 2}
+    assert choose_figures("b/x", table) == {"b/x": 3}
+
+
+def test_report_rewrites_every_reproduction_below(call, tmp_path, monkeypatch):
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").write_text("{}")
+    monkeypatch.setattr(
+        papers, "rewrite_report", lambda folder: SimpleNamespace(files={"html": folder / "report.html"})
+    )
+    pages = call("report", tmp_path, "--json").json["reports"]
+    assert pages == [str(tmp_path / name / "report.html") for name in ("x", "y")]
+
+
+@pytest.mark.parametrize(("ok", "code"), [(True, 0), (None, 0), (False, 1)])
+def test_bench_fails_when_a_target_is_missed(call, monkeypatch, ok, code):
+    row = {"section": "data", "measure": "ratio", "value": 2.5, "unit": "x", "target": 2.0, "ok": ok}
+
+    def run_sections(names, on_progress, settings):
+        on_progress(f"{names[0]}: measuring")
+        return {"environment": {}, "rows": [row]}
+
+    monkeypatch.setattr(benchmarks, "run_sections", run_sections)
+    answer = call("bench", "data", "--quick")
+    assert answer.code == code
+    assert "2.5" in answer.out
+    assert "data: measuring" in answer.err
+    assert call("bench", "--json").json["rows"] == [row]
+
+
+def test_bench_list(call):
+    names = [section["name"] for section in call("bench", "--list", "--json").json["sections"]]
+    assert names == list(benchmarks.SECTIONS)

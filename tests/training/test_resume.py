@@ -1,0 +1,233 @@
+"""A run killed at any moment continues, and ends bit-equal to one never killed."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from ordinate.errors import OrdinateError
+from ordinate.runs import Store
+from ordinate.training import Recipe, load_model, train
+
+
+def recipe(**training):
+    return Recipe.parse(
+        {
+            "name": "killed",
+            "task": {"name": "sum", "length": 4, "variable": True},
+            "model": {"kind": "positional", "width": 16, "hidden": 16},
+            "training": {
+                "steps": 200,
+                "batch": 16,
+                "device": "cpu",
+                "log_every": 7,
+                "checkpoint_every": 90,
+                "save_seconds": 0.1,
+                **training,
+            },
+            "evaluation": {"count": 20, "every": 50, "axes": {"scale": [1, 2]}},
+        }
+    )
+
+
+def course(run):
+    """All that a run leaves behind, but for the clock."""
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in run.metrics()]
+    return (
+        rows,
+        {step: run.load_checkpoint(step)[0] for step in run.checkpoints()},
+        run.read_result("evaluation"),
+    )
+
+
+def assert_same_course(a, b):
+    rows_a, models_a, points_a = course(a)
+    rows_b, models_b, points_b = course(b)
+    assert rows_a == rows_b
+    assert points_a == points_b
+    assert models_a.keys() == models_b.keys()
+    for step, tensors in models_a.items():
+        for name, tensor in tensors.items():
+            assert torch.equal(tensor, models_b[step][name]), (step, name)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "training"),
+    [
+        ([0], {"samples": 60, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.8}, "clip": 0.5}),
+        ([0, 1, 2], {}),
+    ],
+)
+def test_killed_at_random_moments(tmp_path, seeds, training):
+    r = recipe(**training)
+    whole = train(r, seeds, store=str(tmp_path / "whole"))
+    chance, kills = random.Random(0), 0
+    command = [
+        sys.executable,
+        "-m",
+        "tests.training.trainer",
+        json.dumps(r.to_dict()),
+        str(tmp_path / "killed"),
+    ]
+    for attempt in range(60):
+        process = subprocess.Popen([*command, *map(str, seeds)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        process.stdout.readline()  # imports are over, training begins
+        if attempt < 5:
+            time.sleep(chance.uniform(0.05, 0.5))
+            process.kill()
+        kills += process.wait() == -9
+        process.stdout.close()
+        store = Store(tmp_path / "killed")
+        killed = [store.open(r.to_dict(), seed) for seed in seeds]
+        if all(run.status == "done" for run in killed):
+            break
+    assert kills >= 1
+    for a, b in zip(whole, killed, strict=True):
+        assert_same_course(a, b)
+        assert not b.state_steps()
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 1]])
+@pytest.mark.parametrize("at", [1, 7, 39])
+def test_stopped_at_chosen_steps(tmp_path, at, seeds):
+    r = recipe(log_every=1, save_seconds=0.0, steps=40)
+    whole = train(r, seeds, store=str(tmp_path / "whole"))
+
+    def stop(**facts):
+        if facts["step"] == at:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, seeds, store=str(tmp_path / "stopped"), report=stop)
+    runs = train(r, seeds, store=str(tmp_path / "stopped"), resume=True)
+    for a, b in zip(whole, runs, strict=True):
+        assert_same_course(a, b)
+
+
+def test_members_at_different_steps_go_on_from_the_last_common_one(tmp_path):
+    r = recipe(log_every=1, save_seconds=0.0, steps=30)
+    whole = train(r, [0, 1], store=str(tmp_path / "whole"))
+
+    def stop(**facts):
+        if facts["step"] == 20:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, [0, 1], store=str(tmp_path / "stopped"), report=stop)
+    store = Store(tmp_path / "stopped")
+    second = store.open(r.to_dict(), 1)
+    latest = second.state_steps()[-1]
+    (second.path / "resume" / f"step-{latest:08d}.safetensors").unlink()
+    for a, b in zip(whole, train(r, [0, 1], store=store, resume=True), strict=True):
+        assert_same_course(a, b)
+
+
+def test_a_failure_after_the_last_state_happens_again_on_resuming(tmp_path, monkeypatch):
+    from ordinate.training.data import Data
+
+    plain = Data.at
+
+    def poisoned(self, step):
+        batch = plain(self, step)
+        if self.seed == 1 and step == 10:
+            batch.input[0, 0, 0] = float("inf")
+        return batch
+
+    monkeypatch.setattr(Data, "at", poisoned)
+    r = recipe(log_every=1, save_seconds=0.0, steps=20)
+    whole = train(r, [0, 1, 2], store=str(tmp_path / "whole"))
+    monkeypatch.setattr("ordinate.runs.run.Run.save_state", _save_until(9))
+
+    def stop(**facts):
+        if facts["step"] == 15:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, [0, 1, 2], store=str(tmp_path / "stopped"), report=stop)
+    monkeypatch.undo()
+    monkeypatch.setattr(Data, "at", poisoned)
+    store = Store(tmp_path / "stopped")
+    assert store.open(r.to_dict(), 1).status == "failed"
+    runs = train(r, [0, 1, 2], store=store, resume=True)
+    assert [run.status for run in runs] == ["done", "failed", "done"]
+    for k in (0, 2):
+        assert_same_course(whole[k], runs[k])
+    assert runs[1].record()["error"] == whole[1].record()["error"]
+
+
+def _save_until(last):
+    from ordinate.runs import Run
+
+    plain = Run.save_state
+
+    def save(self, step, tensors, meta):
+        if step <= last:
+            plain(self, step, tensors, meta)
+
+    return save
+
+
+def test_a_done_run_is_not_trained_again(tmp_path):
+    r = recipe(steps=5)
+    first = train(r, [0], store=str(tmp_path))[0].record()
+    assert train(r, [0], store=str(tmp_path))[0].record() == first
+
+
+def test_a_stopped_run_is_not_overwritten_without_resume(tmp_path):
+    def stop(**facts):
+        raise Stop
+
+    with pytest.raises(Stop):
+        train(recipe(), [0], store=str(tmp_path), report=stop)
+    with pytest.raises(OrdinateError, match="add --resume to go on"):
+        train(recipe(), [0], store=str(tmp_path))
+
+
+def test_a_broken_state_is_passed_over_and_a_broken_checkpoint_refused(tmp_path):
+    r = recipe(log_every=1, save_seconds=0.0, steps=30)
+    whole = train(r, [0], store=str(tmp_path / "whole"))[0]
+
+    def stop(**facts):
+        if facts["step"] == 20:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, [0], store=str(tmp_path / "s"), report=stop)
+    run = Store(tmp_path / "s").open(r.to_dict(), 0)
+    torn = run.path / "resume" / f"step-{run.state_steps()[-1]:08d}.safetensors"
+    torn.write_bytes(torn.read_bytes()[:100])
+    assert_same_course(whole, train(r, [0], store=str(tmp_path / "s"), resume=True)[0])
+    file = run.path / "checkpoints" / "step-00000030.safetensors"
+    file.write_bytes(b"not a checkpoint")
+    with pytest.raises(OrdinateError, match="not a readable checkpoint"):
+        load_model(run.path)
+
+
+def test_models_load_from_a_run_a_step_and_a_file(tmp_path):
+    r = recipe(steps=180)
+    run = train(r, [0], store=str(tmp_path))[0]
+    assert run.checkpoints() == [90, 180]
+    x, c = torch.randn(2, 4, 1), r.task.coordinates(4)
+    last, early = load_model(run), load_model(run, step=90)
+    assert not torch.equal(last(x, c), early(x, c))
+    file = load_model(run.path / "checkpoints" / "step-00000180.safetensors")
+    assert torch.equal(file(x, c), last(x, c))
+    with pytest.raises(OrdinateError, match="choose one of 90, 180"):
+        load_model(run, step=91)
+
+
+def test_a_foreign_file_is_no_model(tmp_path):
+    from ordinate.runs import write_tensors
+
+    write_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)}, {})
+    with pytest.raises(OrdinateError, match="does not hold a model of this library"):
+        load_model(tmp_path / "x.safetensors")
