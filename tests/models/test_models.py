@@ -109,22 +109,30 @@ def test_positional_weights_do_not_depend_on_the_input():
         assert torch.equal(weights, seen[1][name])
 
 
-def test_weights_are_kept_in_evaluation_and_made_anew_after_a_change():
-    task = make_task("sum", length=4)
-    model, c, x = build_model(Positional(), task, seed=0), task.coordinates(4), torch.randn(2, 4, 1)
-    calls = []
-    attention = model.layers[0].attention
-    make = attention.query_key.forward
-    attention.query_key.forward = lambda p: (calls.append(1), make(p))[1]
+@pytest.mark.parametrize("settings", [Positional(), Standard(), Positional(encoding=(Learned(),))])
+def test_weights_are_kept_in_evaluation_and_made_anew_after_a_change(settings, monkeypatch):
+    from ordinate.models import merged
+
+    calls, merge = [], merged.merge
+    monkeypatch.setattr(merged, "merge", lambda *a: (calls.append(1), merge(*a))[1])
+    task = make_task("sum", length=4, variable=True)
+    model, c, x = build_model(settings, task, seed=0), task.coordinates(4), torch.randn(2, 4, 1)
     with torch.no_grad():
         first, again = model(x, c), model(x, c)
         assert torch.equal(first, again)
         assert len(calls) == 1
-        attention.query_key.weight.mul_(3)
+        for parameter in model.parameters():
+            made = len(calls)
+            parameter.mul_(1.1)
+            model(x, c)
+            assert len(calls) == made + 1
         assert not torch.equal(model(x, c), first)
-        assert len(calls) == 2
+        made = len(calls)
+        model(x[:, :2], task.coordinates(2))
+        assert len(calls) == made + 1
     model(x, c)
-    assert len(calls) == 3  # in training, once a step
+    model(x, c)
+    assert len(calls) == made + 3  # in training, once a step
 
 
 @pytest.mark.parametrize("length", [1, 3, 8])

@@ -93,32 +93,16 @@ class ContentAttention(Attention):
 
 
 class PositionalAttention(Attention):
-    """Queries and keys from positions only: the weights have no batch axis, and are kept outside training."""
+    """Queries and keys from positions only: the weights have no batch axis, so one set serves all samples."""
 
     def __init__(self, width: int, heads: int, positions: VectorEncoding) -> None:
         super().__init__(width, heads, source_width=positions.width)
-        self._kept: tuple[tuple[object, ...], Tensor] | None = None
 
     def source(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+        self, x: Tensor, coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "token position"]:
         """P."""
         return _vectors(encoding, coordinates).to(self.query_key.weight.dtype)
-
-    def find_weights(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
-    ) -> Float[Tensor, "head token token"]:
-        """The weights, computed once per step in training and once at all in evaluation.
-
-        What is kept is keyed by the versions of the parameters, so that any in-place change makes it anew.
-        """
-        if torch.is_grad_enabled() or any(h.patch for h in (self.query, self.key, self.scores, self.weights)):
-            return super().find_weights(x, coordinates, encoding)
-        read = (self.query_key.weight, self.query_key.bias, *encoding.parameters())
-        key = (coordinates, *((p.data_ptr(), p._version) for p in read))
-        if self._kept is None or self._kept[0] != key:
-            self._kept = (key, super().find_weights(x, coordinates, encoding))
-        return self._kept[1]
 
 
 class HybridAttention(Attention):

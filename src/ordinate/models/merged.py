@@ -1,50 +1,59 @@
 """The published Transformer with neighbouring linear maps merged: the same function, about half the arithmetic.
 
 Between two ReLUs everything except the attention weights is linear. With R the activations after a ReLU,
-x = R W_2 + b_2 the next layer's input and rows of A summing to one,
+x = R B + b the next layer's input (B, b: the second map of the MLP, or the encoder) and rows of A summing to one,
 
     up(x | attention(x)) = R U_0 + sum_h A_h R U_h + c
-    U_0 = W_2 W_up^x,    U_h = W_2 W_V^h W_O^h W_up^a,
-    c   = b_2 W_up^x + sum_h (b_2 W_V^h + b_V^h) W_O^h W_up^a + b_O W_up^a + b_up.
+    U_0 = B W_up^x,    U_h = B W_V^h W_O^h W_up^a,
+    c   = b W_up^x + sum_h (b W_V^h + b_V^h) W_O^h W_up^a + b_O W_up^a + b_up,
 
-The encoder plays W_2 of the first layer and the decoder joins W_2 of the last. Merging costs a few small products
-per step, not per sample; gradients flow to the original parameters.
+and the scores of content attention are (R G_h + g_h) R^T with G_h = B W_Q^h (W_K^h)^T B^T and
+g_h = B W_K^h (b W_Q^h + b_Q^h), up to terms that are equal for all keys and cancel in the softmax.
+
+Merging costs some small products per step, not per sample, for all layers at once; gradients flow to the
+original parameters. Outside training the merged maps are kept until a parameter changes.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import Attention, ContentAttention, PositionalAttention
+from ordinate.attention import ContentAttention, PositionalAttention, attention_scores, attention_weights
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.coordinates import Coordinates
-from ordinate.positions.encodings import NoPosition, VectorEncoding
+from ordinate.positions.encodings import Encoding, VectorEncoding
 
 if TYPE_CHECKING:
-    from ordinate.models.transformer import ConcatBlock, Transformer
+    from ordinate.models.transformer import Transformer
 
 
-class Affine(NamedTuple):
-    """x -> x @ weight + bias."""
+class Layer(NamedTuple):
+    """One layer: U and c, with either the weights A of all heads or the G and g of content attention."""
 
-    weight: Float[Tensor, "in out"]
-    bias: Float[Tensor, " out"]
+    maps: Float[Tensor, "map in hidden"]
+    shift: Float[Tensor, " hidden"]
+    weights: Float[Tensor, "head token token"] | None = None
+    looks: Float[Tensor, "in look"] | None = None
+    look_shift: Float[Tensor, " look"] | None = None
 
-    def then(self, weight: Float[Tensor, "out next"], bias: Tensor | float = 0.0) -> "Affine":
-        """Follow by another map."""
-        return Affine(self.weight @ weight, self.bias @ weight + bias)
+
+class Merged(NamedTuple):
+    """All layers, and the map from the last ReLU to the outputs."""
+
+    layers: list[Layer]
+    decode: Float[Tensor, "hidden out"]
+    decode_shift: Float[Tensor, " out"]
 
 
 def can_merge(model: "Transformer") -> bool:
-    """Whether every layer is positional, or every layer is plain content attention without rotation or bias."""
+    """Whether every layer is positional, or every layer is content attention without rotation, classes or bias."""
     attentions = [layer.attention for layer in model.layers]
-    plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) is type(NoPosition().build(1))
-    return plain and (
-        all(isinstance(a, PositionalAttention) for a in attentions)
-        or all(isinstance(a, ContentAttention) for a in attentions)
+    plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) is Encoding
+    return plain and any(
+        all(type(attention) is kind for attention in attentions)
+        for kind in (PositionalAttention, ContentAttention)
     )
 
 
@@ -55,51 +64,76 @@ def merged_forward(
     device = x.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
     with torch.autocast(device, enabled=False):
-        before = _affine(model.encode)
-        positional = isinstance(model.layers[0].attention, PositionalAttention)
+        merged = _kept(model, coordinates)
+        positional = merged.layers[0].weights is not None
         rows = (x.transpose(0, 1) if positional else x).to(dtype)
-        for layer in model.layers:
-            maps, shift = _merge_values(before, layer)  # type: ignore[arg-type]
-            attention = layer.attention
-            if isinstance(attention, PositionalAttention):
-                weights = attention.find_weights(x, coordinates, model.encoding)
-                rows = positional_layer(rows, weights.to(dtype), maps.to(dtype), shift.to(dtype))
+        for layer in merged.layers:
+            maps, shift, *attention = (part.to(dtype) for part in layer if part is not None)
+            if positional:
+                rows = positional_layer(rows, attention[0], maps, shift)
             else:
-                looks = _merge_looks(before, attention)  # type: ignore[arg-type]
-                rows = content_layer(
-                    rows, looks.weight.to(dtype), looks.bias.to(dtype), maps.to(dtype), shift.to(dtype)
-                )
-            before = _affine(layer.down)  # type: ignore[arg-type]
-        last = before.then(model.decode.weight.T, model.decode.bias)
-        out = (rows @ last.weight.to(dtype)).to(x.dtype) + last.bias
+                rows = content_layer(rows, attention[0], attention[1], maps, shift)
+        out = (rows @ merged.decode.to(dtype)).to(x.dtype) + merged.decode_shift
         return out.transpose(0, 1) if positional else out
 
 
-def _affine(linear: nn.Linear) -> Affine:
-    return Affine(linear.weight.T, linear.bias)
+def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
+    """The merged maps: made once a step in training, and once until a parameter changes in evaluation."""
+    if torch.is_grad_enabled():
+        return merge(model, coordinates)
+    key = (coordinates, *((p.data_ptr(), p._version) for p in model.parameters()))
+    if model.kept is None or model.kept[0] != key:
+        model.kept = (key, merge(model, coordinates))
+    return model.kept[1]
 
 
-def _merge_values(
-    before: Affine, layer: "ConcatBlock"
-) -> tuple[Float[Tensor, "map in hidden"], Float[Tensor, " hidden"]]:
-    """U and c of the module's formula."""
-    attention, up = layer.attention, layer.up
-    up_own, up_attended = up.weight.T.split(attention.width)
-    out = attention.to_output.weight.T @ up_attended
-    own = before.then(up_own)
-    values = before.then(attention.to_values.weight.T, attention.to_values.bias)
-    by_head = rearrange(values.weight, "i (h d) -> h i d", h=attention.heads)
-    maps = by_head @ rearrange(out, "(h d) o -> h d o", h=attention.heads)
-    shift = own.bias + values.bias @ out + attention.to_output.bias @ up_attended + up.bias
-    return torch.cat([own.weight[None], maps]), shift
+def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
+    """Merge the maps of all layers, batched over layers."""
+    attention = [layer.attention for layer in model.layers]
+    width, heads = attention[0].width, attention[0].heads
+    depth = len(attention)
+
+    up, up_bias = _stack([layer.up for layer in model.layers])
+    up_own, up_attended = up.tensor_split(2, dim=1)
+    to_output, output_bias = _stack([a.to_output for a in attention])
+    to_values, value_bias = _stack([a.to_values for a in attention])
+    out = to_output @ up_attended
+    by_head = to_values.view(depth, width, heads, -1).transpose(1, 2) @ out.view(
+        depth, heads, -1, out.shape[-1]
+    )
+    inner = torch.cat([up_own[:, None], by_head], dim=1)
+
+    down, down_bias = _stack([layer.down for layer in model.layers])
+    bias = torch.cat([model.encode.bias[None], down_bias[:-1]])
+    shifts = (bias[:, None] @ inner.sum(1) + value_bias[:, None] @ out + output_bias[:, None] @ up_attended)[
+        :, 0
+    ]
+    shifts = (shifts + up_bias).unbind()
+    encode = model.encode.weight.T
+    maps = [encode @ inner[0], *(down[:-1, None] @ inner[1:]).unbind()]
+
+    query_key, query_key_bias = _stack([a.query_key for a in attention])
+    if isinstance(attention[0], PositionalAttention):
+        source = attention[0].source(torch.empty(0), coordinates, model.encoding)
+        both = source @ query_key + query_key_bias[:, None]
+        query, key = both.view(depth, len(source), 2, heads, -1).permute(2, 0, 3, 1, 4)
+        weights = attention_weights(attention_scores(query, key)).unbind()
+        layers = [Layer(*parts) for parts in zip(maps, shifts, weights, strict=True)]
+    else:
+        query, key = query_key.view(depth, width, 2, heads, width).permute(2, 0, 3, 1, 4)
+        query_bias = query_key_bias.view(depth, 2, heads, 1, width)[:, 0]
+        scale = width**-0.5
+        products = query @ key.transpose(2, 3) * scale
+        pulls = key @ (bias[:, None, None] @ query + query_bias).transpose(2, 3) * scale
+        before = [encode, *down[:-1].unbind()]
+        looks = [(b @ g @ b.T).transpose(0, 1).flatten(1) for b, g in zip(before, products, strict=True)]
+        look_shifts = [(b @ g).flatten() for b, g in zip(before, pulls, strict=True)]
+        layers = [Layer(m, s, None, *l) for m, s, *l in zip(maps, shifts, looks, look_shifts, strict=True)]
+
+    decode = model.decode.weight.T
+    return Merged(layers, down[-1] @ decode, down_bias[-1] @ decode + model.decode.bias)
 
 
-def _merge_looks(before: Affine, attention: Attention) -> Affine:
-    """G_h = W_Q^h (W_K^h)^T and g_h = W_K^h b_Q^h of `content_layer`, scaled, heads side by side."""
-    query_key = before.then(attention.query_key.weight.T, attention.query_key.bias)
-    query, key = rearrange(query_key.weight, "i (two h d) -> two h i d", two=2, h=attention.heads)
-    query_bias, _ = rearrange(query_key.bias, "(two h d) -> two h d", two=2, h=attention.heads)
-    scale = attention.source_width**-0.5
-    looks = query @ key.transpose(1, 2) * scale
-    shift = torch.einsum("hid,hd->hi", key, query_bias) * scale
-    return Affine(rearrange(looks, "h i j -> i (h j)"), shift.reshape(-1))
+def _stack(linears: list[nn.Linear]) -> tuple[Float[Tensor, "layer in out"], Float[Tensor, "layer out"]]:
+    weights = torch.stack([linear.weight for linear in linears])
+    return weights.transpose(1, 2), torch.stack([linear.bias for linear in linears])

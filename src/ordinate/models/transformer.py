@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ordinate.attention import Attention, hooks
 from ordinate.coordinates import Coordinates
-from ordinate.models.merged import can_merge, merged_forward
+from ordinate.models.merged import Merged, can_merge, merged_forward
 from ordinate.positions.encodings import DUMMY, Encoding
 
 
@@ -58,6 +58,7 @@ class Transformer(nn.Module):
         self.decode = nn.Linear(width, outputs)
         self._hooks = tuple(hooks(self).values())
         self.merge = can_merge(self)
+        self.kept: tuple[tuple[object, ...], Merged] | None = None
 
     def with_dummy(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates

@@ -58,13 +58,13 @@ SETTINGS = {
         "two tasks, three seeds, some minutes; no verdict",
         ("sum", "min"),
         3,
-        _SHORT.model_copy(update={"steps": 2500}),
+        _SHORT.model_copy(update={"steps": 2000}),
     ),
     "laptop": Setting(
         "five tasks, three seeds, at most 25 minutes on 2 cores",
         TASKS,
         3,
-        _SHORT.model_copy(update={"steps": 4500}),
+        _SHORT.model_copy(update={"steps": 3500}),
     ),
     "paper": Setting(
         "as published: 2001 epochs of 30 000 samples, ten runs",
