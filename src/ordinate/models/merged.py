@@ -49,7 +49,7 @@ class Merged(NamedTuple):
 
 def can_merge(model: "Transformer") -> bool:
     """Whether every layer is positional, or every layer is content attention without rotation, classes or bias."""
-    attentions = [layer.attention for layer in model.layers]
+    attentions = [block.attention for block in model.blocks]
     plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) is Encoding
     return plain and any(
         all(type(attention) is kind for attention in attentions)
@@ -89,11 +89,11 @@ def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
 
 def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
     """Merge the maps of all layers, batched over layers."""
-    attention = [layer.attention for layer in model.layers]
+    attention = [block.attention for block in model.blocks]
     width, heads = attention[0].width, attention[0].heads
     depth = len(attention)
 
-    up, up_bias = _stack([layer.up for layer in model.layers])
+    up, up_bias = _stack([block.up for block in model.blocks])
     up_own, up_attended = up.tensor_split(2, dim=1)
     to_output, output_bias = _stack([a.to_output for a in attention])
     to_values, value_bias = _stack([a.to_values for a in attention])
@@ -103,12 +103,10 @@ def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
     )
     inner = torch.cat([up_own[:, None], by_head], dim=1)
 
-    down, down_bias = _stack([layer.down for layer in model.layers])
+    down, down_bias = _stack([block.down for block in model.blocks])
     bias = torch.cat([model.encode.bias[None], down_bias[:-1]])
-    shifts = (bias[:, None] @ inner.sum(1) + value_bias[:, None] @ out + output_bias[:, None] @ up_attended)[
-        :, 0
-    ]
-    shifts = (shifts + up_bias).unbind()
+    attended_bias = value_bias[:, None] @ out + output_bias[:, None] @ up_attended
+    shifts = ((bias[:, None] @ inner.sum(1) + attended_bias)[:, 0] + up_bias).unbind()
     encode = model.encode.weight.T
     maps = [encode @ inner[0], *(down[:-1, None] @ inner[1:]).unbind()]
 
@@ -128,7 +126,9 @@ def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
         before = [encode, *down[:-1].unbind()]
         looks = [(b @ g @ b.T).transpose(0, 1).flatten(1) for b, g in zip(before, products, strict=True)]
         look_shifts = [(b @ g).flatten() for b, g in zip(before, pulls, strict=True)]
-        layers = [Layer(m, s, None, *l) for m, s, *l in zip(maps, shifts, looks, look_shifts, strict=True)]
+        layers = [
+            Layer(u, c, None, g, pull) for u, c, g, pull in zip(maps, shifts, looks, look_shifts, strict=True)
+        ]
 
     decode = model.decode.weight.T
     return Merged(layers, down[-1] @ decode, down_bias[-1] @ decode + model.decode.bias)

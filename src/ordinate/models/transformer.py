@@ -60,6 +60,11 @@ class Transformer(nn.Module):
         self.merge = can_merge(self)
         self.kept: tuple[tuple[object, ...], Merged] | None = None
 
+    @property
+    def blocks(self) -> list[ConcatBlock]:
+        """The layers, first to last."""
+        return [layer for layer in self.layers if isinstance(layer, ConcatBlock)]
+
     def with_dummy(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
     ) -> tuple[Float[Tensor, "batch token+1 wider"], Coordinates]:

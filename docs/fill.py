@@ -1,0 +1,69 @@
+"""Fill the marked places of README and docs from stored results and tested examples: `python docs/fill.py`.
+
+A place is `<!-- table: FIGURE -->` or `<!-- code: PATH -->`, up to `<!-- end -->`. With `--check` nothing is written
+and the exit code says whether all places are up to date.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PLACE = re.compile(r"(<!-- (table|code|verdicts): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def table(headers: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(headers) + " |", "|" + "---|" * len(headers)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def result(figure: str) -> dict:
+    return json.loads((ROOT / "results" / figure / "result.json").read_text(encoding="utf-8"))
+
+
+def origin(document: dict) -> str:
+    minutes = f"{document['wall_seconds'] / 60:.0f} minutes on {document['workers']} cores"
+    revision = (document["environment"].get("revision") or "unknown")[:10]
+    return f"\n`{document['command']}`, {minutes}, {document['environment']['cpu']}, revision {revision}.\n"
+
+
+def filled(kind: str, name: str) -> str:
+    if kind == "code":
+        return f"```python\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
+    document = result(name)
+    if kind == "table":
+        return table(**{k: document["table"][k] for k in ("headers", "rows")}) + origin(document)
+    rows = [
+        [
+            claim["sentence"],
+            claim["verdict"] or "no verdict",
+            "{estimate:.3g} [{low:.3g}, {high:.3g}]".format(**claim["measured"]),
+            claim["predicate"]["text"],
+            f"{claim['published']:.3g}" if claim["published"] else "",
+            f"{claim['seeds'] - claim['failed']} of {claim['seeds']}",
+        ]
+        for claim in document["claims"]
+    ]
+    return table(["claim", "verdict", "measured", "asked", "published", "seeds"], rows) + origin(document)
+
+
+def fill(text: str) -> str:
+    return PLACE.sub(lambda match: match[1] + filled(match[2], match[3]) + match[4], text)
+
+
+def main(check: bool) -> int:
+    stale = []
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = path.read_text(encoding="utf-8")
+        if fill(text) != text:
+            stale.append(path.relative_to(ROOT))
+            if not check:
+                path.write_text(fill(text), encoding="utf-8")
+    for path in stale:
+        print(f"{path} {'is out of date: run python docs/fill.py' if check else 'filled'}")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv))
