@@ -7,25 +7,29 @@ from ordinate.attention.kernels import content_layer, positional_layer
 
 
 def slow_positional(x, weights, maps, shift):
-    out = shift + torch.einsum("sbw,wo->sbo", x, maps[0])
+    out = shift + torch.einsum("sbw,wo->sbo", x[: weights.shape[1]], maps[0])
     for h in range(len(weights)):
         out = out + torch.einsum("st,tbw,wo->sbo", weights[h], x, maps[h + 1])
     return out.relu()
 
 
-def positional_arguments(members=()):
+def positional_arguments(members=(), width=5, query=3):
     make = lambda *shape: torch.randn(*members, *shape, dtype=torch.float64)  # noqa: E731
-    x, weights = make(3, 4, 5), torch.softmax(make(2, 3, 3), -1)
-    return x, weights, make(3, 5, 6), make(6)
+    x, weights = make(3, 4, width), torch.softmax(make(2, query, 3), -1)
+    return x, weights, make(3, width, 6), make(6)
 
 
-def test_positional_layer_is_its_formula():
-    arguments = positional_arguments()
+@pytest.mark.parametrize("query", [1, 2, 3])
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_positional_layer_is_its_formula(width, query):
+    arguments = positional_arguments(width=width, query=query)
     torch.testing.assert_close(positional_layer(*arguments), slow_positional(*arguments))
 
 
-def test_gradients_of_the_positional_layer():
-    arguments = [a.requires_grad_() for a in positional_arguments()]
+@pytest.mark.parametrize("query", [2, 3])
+@pytest.mark.parametrize("width", [1, 5])
+def test_gradients_of_the_positional_layer(width, query):
+    arguments = [a.requires_grad_() for a in positional_arguments(width=width, query=query)]
     assert torch.autograd.gradcheck(positional_layer, arguments)
 
 
@@ -38,8 +42,9 @@ def test_gradients_without_one_for_the_input():
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_members_of_an_ensemble_do_not_mix(shared):
-    x, weights, maps, shift = [a.requires_grad_() for a in positional_arguments((4,))]
+@pytest.mark.parametrize("query", [2, 3])
+def test_members_of_an_ensemble_do_not_mix(shared, query):
+    x, weights, maps, shift = [a.requires_grad_() for a in positional_arguments((4,), query=query)]
     inputs = x[0] if shared else x
     mapped = torch.vmap(positional_layer, (None if shared else 0, 0, 0, 0))
     fast = mapped(inputs, weights, maps, shift)

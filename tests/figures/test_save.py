@@ -1,13 +1,11 @@
-"""Files: the same figure gives the same bytes, and nothing half-written is left behind."""
+"""Files: the same figure gives the same bytes."""
 
-import os
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from ordinate.figures.curves import value_curves
-from ordinate.figures.save import figure_bytes, save_figure, write_atomically
+from ordinate.figures.save import figure_bytes, save_figure
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -31,24 +29,3 @@ def test_files_hold_no_date_and_no_version(panels):
     assert "dc:date" not in svg
     assert "dc:creator" not in svg
     assert b"Software" not in figure_bytes(value_curves(panels[:1]), "png")
-
-
-def test_the_old_file_stays_whole_when_writing_fails(tmp_path, monkeypatch):
-    target = tmp_path / "report.html"
-    write_atomically(target, b"old")
-
-    def fail(self: Path, other: Path) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomically(target, b"new")
-    assert target.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
-def test_files_get_the_usual_permissions(tmp_path):
-    write_atomically(tmp_path / "ours", b"")
-    (tmp_path / "theirs").write_bytes(b"")
-    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "theirs").stat().st_mode

@@ -10,20 +10,26 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 
 def positional_layer(
     x: Float[Tensor, "token batch width"],
-    weights: Float[Tensor, "head token token"],
+    weights: Float[Tensor, "head query token"],
     maps: Float[Tensor, "map width hidden"],
     shift: Float[Tensor, " hidden"],
-) -> Float[Tensor, "token batch hidden"]:
+) -> Float[Tensor, "query batch hidden"]:
     """relu(shift + X U_0 + sum_h A_h X U_h): a layer of attention that does not depend on the batch.
 
-    With tokens in front, mixing all samples by all heads is one matrix product [head * token, token] x
-    [token, batch * width]; the backward pass is written out, because it accumulates in place what automatic
-    differentiation would add up in copies.
+    Queries are the first tokens, all of them or fewer. With tokens in front, mixing all samples by all heads is one
+    matrix product [head * query, token] x [token, batch * width].
     """
-    out: Tensor = _PositionalLayer.apply(  # type: ignore[no-untyped-call]
-        x[None], weights[None], maps[None], shift[None]
-    )[0]
-    return out[0]
+    head, query, token = weights.shape
+    batch, width = x.shape[1:]
+    if width * len(maps) > maps.shape[-1]:
+        out: Tensor = _PositionalLayer.apply(  # type: ignore[no-untyped-call]
+            x[None], weights[None], maps[None], shift[None]
+        )[0]
+        return out[0]
+    # Few features, as in the first layer: all maps in one product.
+    mixed = (weights.reshape(-1, token) @ x.reshape(token, -1)).view(head, query, batch, width)
+    features = torch.cat([x[None, :query], mixed]).permute(1, 2, 0, 3).reshape(query * batch, -1)
+    return torch.relu(torch.addmm(shift, features, maps.flatten(0, 1))).view(query, batch, -1)
 
 
 def content_layer(
@@ -49,20 +55,23 @@ def content_layer(
 
 
 class _PositionalLayer(torch.autograd.Function):
-    """The same with a leading axis of ensemble members: every argument is [member, ...]."""
+    """The same with a leading axis of ensemble members: every argument is [member, ...].
+
+    The backward pass is written out, because it accumulates in place what automatic differentiation would add up
+    in copies.
+    """
 
     @staticmethod
     def forward(x: Tensor, weights: Tensor, maps: Tensor, shift: Tensor) -> tuple[Tensor, Tensor]:
         member, token, batch, width = x.shape
-        head = weights.shape[1]
-        rows = x.reshape(member, token * batch, width)
+        head, query = weights.shape[1:3]
         mixed = torch.bmm(
-            weights.reshape(member, head * token, token), x.reshape(member, token, batch * width)
-        ).view(member, head, token * batch, width)
-        out = torch.baddbmm(shift[:, None], rows, maps[:, 0])
+            weights.reshape(member, head * query, token), x.reshape(member, token, batch * width)
+        ).view(member, head, query * batch, width)
+        out = torch.baddbmm(shift[:, None], x[:, :query].flatten(1, 2), maps[:, 0])
         for h in range(head):
             out.baddbmm_(mixed[:, h], maps[:, h + 1])
-        return out.relu_().view(member, token, batch, maps.shape[-1]), mixed
+        return out.relu_().view(member, query, batch, maps.shape[-1]), mixed
 
     @staticmethod
     def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
@@ -92,21 +101,21 @@ class _PositionalLayer(torch.autograd.Function):
             return None, None, None, None
         x, weights, maps, out, mixed = ctx.saved_tensors
         member, token, batch, width = x.shape
-        head = weights.shape[1]
-        rows = x.reshape(member, token * batch, width)
-        grad = torch.ops.aten.threshold_backward(grad, out, 0).view(member, token * batch, -1)
+        head, query = weights.shape[1:3]
+        grad = torch.ops.aten.threshold_backward(grad, out, 0).view(member, query * batch, -1)
         grad_maps = torch.empty_like(maps)
-        torch.bmm(rows.transpose(1, 2), grad, out=grad_maps[:, 0])
+        torch.bmm(x[:, :query].flatten(1, 2).transpose(1, 2), grad, out=grad_maps[:, 0])
         grad_mixed = torch.empty_like(mixed)
         for h in range(head):
             torch.bmm(mixed[:, h].transpose(1, 2), grad, out=grad_maps[:, h + 1])
             torch.bmm(grad, maps[:, h + 1].transpose(1, 2), out=grad_mixed[:, h])
-        grad_mixed = grad_mixed.view(member, head * token, batch * width)
+        grad_mixed = grad_mixed.view(member, head * query, batch * width)
         wide = x.reshape(member, token, batch * width)
         grad_weights = torch.bmm(grad_mixed, wide.transpose(1, 2)).view_as(weights)
         grad_shift = grad.sum(1)
         if not ctx.needs_input_grad[0]:
             return None, grad_weights, grad_maps, grad_shift
-        grad_x = torch.bmm(grad, maps[:, 0].transpose(1, 2)).view(member, token, batch * width)
-        grad_x.baddbmm_(weights.reshape(member, head * token, token).transpose(1, 2), grad_mixed)
-        return grad_x.view_as(x), grad_weights, grad_maps, grad_shift
+        mixing = weights.reshape(member, head * query, token).transpose(1, 2)
+        grad_x = torch.bmm(mixing, grad_mixed).view_as(x)
+        grad_x[:, :query].flatten(1, 2).baddbmm_(grad, maps[:, 0].transpose(1, 2))
+        return grad_x, grad_weights, grad_maps, grad_shift

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 from numpy import ndarray
 
 from ordinate.figures.style import Look, look_of, paper_style
@@ -197,6 +197,12 @@ def _finish(axes: Axes, panel: Panel) -> None:
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=8))
     axes.yaxis.set_minor_locator(NullLocator())
+    shown = [s.table[np.isfinite(s.table) & (s.table > 0)] for s in panel.series]
+    if any(len(values) for values in shown):
+        values = np.concatenate(shown)
+        if values.max() < 10 * values.min():  # within a decade a tick at powers of ten may be none at all
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5), numticks=8))
+            axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
     if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):

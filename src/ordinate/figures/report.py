@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ordinate.figures.save import write_atomically
 from ordinate.figures.sections import Command, FigureSection, KeyValues, Section, Table, Text, VerdictTable
 from ordinate.figures.stylesheet import CSS
+from ordinate.runs import write_text
 
 __all__ = [
     "Command",
@@ -65,7 +65,7 @@ def render(report: Report) -> str:
 def write_report(report: Report, path: str | Path) -> Path:
     """Write the page to `path` and return it; a reader never meets half a report."""
     path = Path(path)
-    write_atomically(path, render(report).encode())
+    write_text(path, render(report))
     return path
 
 

@@ -1,7 +1,5 @@
 """Figures as files: the same figure gives the same bytes, and a reader never meets half a file."""
 
-import os
-import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
@@ -9,6 +7,7 @@ from typing import Literal
 from matplotlib.figure import Figure
 
 from ordinate.figures.style import paper_style
+from ordinate.runs import write_bytes
 
 DPI = 160
 
@@ -32,21 +31,5 @@ def save_figure(figure: Figure, path: str | Path) -> list[Path]:
     path = Path(path)
     contents = {path.with_name(f"{path.name}.{kind}"): figure_bytes(figure, kind) for kind in ("png", "svg")}
     for target, content in contents.items():
-        write_atomically(target, content)
+        write_bytes(target, content)
     return list(contents)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write under a temporary name beside `path`, then rename: the file is whole or it is the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -59,8 +59,8 @@ def can_merge(model: "Transformer") -> bool:
 
 def merged_forward(
     model: "Transformer", x: Float[Tensor, "batch token feature"], coordinates: Coordinates
-) -> Float[Tensor, "batch token out"]:
-    """Compute the model's outputs, the dummy's included."""
+) -> Float[Tensor, "batch token-1 out"]:
+    """Compute the model's outputs from inputs with the dummy, which no output is read from."""
     device = x.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
     with torch.autocast(device, enabled=False):
@@ -70,11 +70,12 @@ def merged_forward(
         for layer in merged.layers:
             maps, shift, *attention = (part.to(dtype) for part in layer if part is not None)
             if positional:
-                rows = positional_layer(rows, attention[0], maps, shift)
+                read = slice(None, -1) if layer is merged.layers[-1] else slice(None)
+                rows = positional_layer(rows, attention[0][:, read], maps, shift)
             else:
                 rows = content_layer(rows, attention[0], attention[1], maps, shift)
         out = (rows @ merged.decode.to(dtype)).to(x.dtype) + merged.decode_shift
-        return out.transpose(0, 1) if positional else out
+        return out.transpose(0, 1) if positional else out[:, :-1]
 
 
 def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:

@@ -79,7 +79,7 @@ class Transformer(nn.Module):
         """Compute the outputs of all tokens but the dummy."""
         x, coordinates = self.with_dummy(x, coordinates)
         if self.merge and not any(hook.patch for hook in self._hooks):
-            return merged_forward(self, x, coordinates)[:, :-1]
+            return merged_forward(self, x, coordinates)
         x = self.encode(x)
         for layer in self.layers:
             x = layer(x, coordinates, self.encoding)

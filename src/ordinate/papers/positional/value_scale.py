@@ -166,6 +166,18 @@ class ValueScale(Figure):
             "matched in parameters (84 577 against 150 273 at n = 8), as published.",
             "Intervals: bootstrap over seeds and, for ratios, over the test samples inside each seed.",
         ]
+        if document["scale"] == "laptop":
+            ours = SETTINGS["laptop"].training
+            share = (
+                SETTINGS["paper"].training.steps
+                * SETTINGS["paper"].training.batch
+                / (ours.steps * ours.batch)
+            )
+            notes.append(
+                f"The published models saw {share:.0f} times the samples. Near the training range the error of the "
+                "positional model is still that of a short training, so that a ratio below the published one speaks of "
+                "this scale first."
+            )
         if document["scale"] not in ("laptop", "paper"):
             notes.append("This scale gives no verdict.")
         return notes + [f"Did not end: {line.strip().splitlines()[-1]}" for line in document["not_ended"]]

@@ -1,6 +1,7 @@
-"""Fill the marked places of README and docs from stored results and tested examples: `python docs/fill.py`.
+"""Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
-A place is `<!-- table: FIGURE -->` or `<!-- code: PATH -->`, up to `<!-- end -->`. With `--check` nothing is written
+A place is `<!-- table: FIGURE -->`, `<!-- verdicts: FIGURE -->`, `<!-- bench: PATH -->` or `<!-- code: PATH -->`, up
+to `<!-- end -->`. With `--check` nothing is written
 and the exit code says whether all places are up to date.
 """
 
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PLACE = re.compile(r"(<!-- (table|code|verdicts): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- (table|code|verdicts|bench): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
@@ -28,9 +29,28 @@ def origin(document: dict) -> str:
     return f"\n`{document['command']}`, {minutes}, {document['environment']['cpu']}, revision {revision}.\n"
 
 
+def benchmarks(document: dict) -> str:
+    rows = [
+        [
+            row["section"],
+            row["measure"],
+            f"{row['value']:.3g}",
+            row["unit"],
+            "" if row["target"] is None else f"{row['target']:.3g}",
+            {True: "met", False: "missed", None: ""}[row["ok"]],
+        ]
+        for row in document["rows"]
+    ]
+    revision = (document["environment"].get("revision") or "unknown")[:10]
+    made = f"\n`ordinate bench --json`, {document['environment']['cpu']}, revision {revision}.\n"
+    return table(["section", "measure", "value", "unit", "target", ""], rows) + made
+
+
 def filled(kind: str, name: str) -> str:
     if kind == "code":
         return f"```python\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
+    if kind == "bench":
+        return benchmarks(json.loads((ROOT / name).read_text(encoding="utf-8")))
     document = result(name)
     if kind == "table":
         return table(**{k: document["table"][k] for k in ("headers", "rows")}) + origin(document)
@@ -61,7 +81,7 @@ def main(check: bool) -> int:
             if not check:
                 path.write_text(fill(text), encoding="utf-8")
     for path in stale:
-        print(f"{path} {'is out of date: run python docs/fill.py' if check else 'filled'}")
+        print(f"{path} {'is out of date: run python tools/fill_docs.py' if check else 'filled'}")
     return int(check and bool(stale))
 
 

@@ -1,0 +1,71 @@
+"""README and docs say what the stored results and the tested examples say."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_marked_places_are_filled_from_results():
+    done = subprocess.run(
+        [sys.executable, "tools/fill_docs.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_example_trains_and_evaluates(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "quickstart.py"))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    errors = [float(line.rsplit(" ", 1)[1]) for line in lines]
+    assert errors[0] < 1.0  # it has learned: the best constant scores 18
+
+
+def python_blocks(name):
+    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_task_and_the_encoding_of_contributing_work():
+    import torch
+
+    from ordinate.models import Standard, build_model
+    from ordinate.positions.encodings import NoPosition
+    from ordinate.tasks import make_task
+
+    task_code, encoding_code = python_blocks("CONTRIBUTING.md")
+    names: dict = {}
+    exec(task_code, names)
+    steps = names["Steps"](length=3)
+    assert steps.reference(torch.tensor([[[1.0], [3.0], [2.0]]])).flatten().tolist() == [1, 2, 1]
+    assert len(task_code.splitlines()) < 20
+    exec(encoding_code, names)
+    assert len(encoding_code.splitlines()) < 25
+    task = make_task("sum", length=4)
+    model = build_model(Standard(encoding=(NoPosition(),)), task, seed=0)
+    model.encoding, model.merge = names["Distance"]().build(5), False
+    assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"])
+def test_links_to_files_lead_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        if "://" not in target:
+            assert (ROOT / Path(name).parent / target).exists(), target
+
+
+def test_ci_prints_the_closing_line_of_make_test():
+    script = (ROOT / ".ci" / "run").read_text()
+    assert "make test" in script
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
