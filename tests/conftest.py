@@ -1,4 +1,7 @@
-"""Shape annotations are checked at run time in every test; hypothesis is deterministic on CI."""
+"""Shape annotations are checked at run time in every test; hypothesis is deterministic.
+
+`HYPOTHESIS_PROFILE=thorough` draws many more examples, new ones every time.
+"""
 
 import os
 
@@ -13,7 +16,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("thorough", settings.get_profile("ci"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 torch.set_num_threads(1)

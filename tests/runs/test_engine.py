@@ -7,12 +7,12 @@ import textwrap
 import time
 from pathlib import Path
 
-import process_jobs
 import pytest
 import torch
 
 from ordinate.errors import OrdinateError
 from ordinate.runs import Job, LocalEngine
+from tests.runs import process_jobs
 
 HERE = Path(__file__).parent
 

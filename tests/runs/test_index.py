@@ -3,12 +3,12 @@
 import shutil
 import sqlite3
 
-import process_jobs
 import pytest
 
 from ordinate.errors import OrdinateError
 from ordinate.runs import Store
 from ordinate.runs.engine import _context
+from tests.runs import process_jobs
 
 
 def recipe(task, model, batch):

@@ -3,12 +3,12 @@
 import tomllib
 from pathlib import Path
 
-import process_jobs
 import pytest
 
 from ordinate.errors import OrdinateError
 from ordinate.runs import Store, recipe_key
 from ordinate.runs.engine import _context
+from tests.runs import process_jobs
 
 RECIPE = {
     "name": "sum-positional",

@@ -37,8 +37,11 @@ def losses(run):
     ("model", "training"),
     [
         ("positional", {}),
-        ("standard", {"clip": 0.1}),
-        ("positional", {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}}),
+        ("standard", {"clip": 0.1, "steps": 50}),
+        (
+            "positional",
+            {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}, "steps": 60},
+        ),
         ("hybrid", {"optimizer": "adamw", "steps": 50}),
     ],
 )

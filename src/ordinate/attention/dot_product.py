@@ -12,7 +12,7 @@ def attention_scores(
     key: Float[Tensor, "*batch head key dim"],
     *,
     class_vectors: ClassVectors | None = None,
-    bias: Float[Tensor, "head query key"] | None = None,
+    bias: Float[Tensor, "#head query key"] | None = None,
 ) -> Float[Tensor, "*batch head query key"]:
     """score[i, j] = q_i . (k_j + a_{class(i, j)}) / sqrt(d) + bias[i, j].
 

@@ -4,7 +4,7 @@ Every member owns its model, optimiser, schedule and data, exactly as a separate
 backward passes are shared: the parameters are stacked along a new axis, which `torch.vmap` maps over.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -30,15 +30,17 @@ def ensemble_losses(
     batches: Sequence[Batch],
     coordinates: Coordinates,
     scored: Bool[Tensor, "token out"],
-    wrap: Callable[[Callable[..., Tensor]], Callable[..., Tensor]] = lambda f: f,
+    *,
+    vectorised: bool = True,
 ) -> Float[Tensor, " member"]:
     """The loss of every member on its own batch, with gradients to its own parameters.
 
-    `wrap` is applied to the function of one pass, for example `torch.compile`.
+    Compiled models cannot be mapped over and are called one after another (`vectorised=False`).
     """
-    if len(models) == 1:
-        batch = batches[0]
-        return wrap(lambda x, y: loss(models[0](x, coordinates), y, scored))(batch.input, batch.target)[None]
+    if len(models) == 1 or not vectorised:
+        return torch.stack(
+            [loss(model(x, coordinates), y, scored) for model, (x, y) in zip(models, batches, strict=True)]
+        )
     named = [dict(model.named_parameters()) for model in models]
     stacked = {name: torch.stack([parameters[name] for parameters in named]) for name in named[0]}
 
@@ -47,4 +49,5 @@ def ensemble_losses(
 
     inputs = torch.stack([batch.input for batch in batches])
     targets = torch.stack([batch.target for batch in batches])
-    return wrap(torch.vmap(member))(stacked, inputs, targets)
+    losses: Tensor = torch.vmap(member)(stacked, inputs, targets)
+    return losses

@@ -59,7 +59,9 @@ class _Training:
         self.recipe, self.device, self.report = recipe, device, report
         self.members = [Member.start(recipe, run.seed, run, device) for run in runs]
         self.scored = {n: recipe.task.scored(n).to(device) for n in recipe.task.lengths()}
-        self.wrap = torch.compile if recipe.training.compile else (lambda f: f)
+        if recipe.training.compile:
+            for member in self.members:
+                member.model.compile()
         self.step, self.seconds = self._resume()
         self.active = [m for m in self.members if m.failed_at is None]
 
@@ -127,7 +129,7 @@ class _Training:
                 batches,
                 task.coordinates(length),
                 self.scored[length],
-                self.wrap,
+                vectorised=not self.recipe.training.compile,
             )
         losses.sum().backward()
         self.step += 1

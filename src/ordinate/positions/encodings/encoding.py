@@ -53,7 +53,7 @@ class Encoding(nn.Module):
         return None
 
     def bias(self, coordinates: Coordinates) -> Float[Tensor, "head query key"] | None:
-        """Numbers that are added to scores."""
+        """Numbers that are added to scores; one head stands for all."""
         return None
 
 
