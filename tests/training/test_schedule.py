@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from ordinate.training.schedule import OPTIMIZERS, Adam, AdamW, Constant, Cosine, Plateau
+from ordinate.training.optimizer import OPTIMIZERS, Adam, AdamW
+from ordinate.training.schedule import Constant, Cosine, Plateau
 
 
 def rates(schedule, steps=100, losses=None):

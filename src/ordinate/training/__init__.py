@@ -2,8 +2,9 @@
 
 from ordinate.training.checkpoint import load_model
 from ordinate.training.loop import train
+from ordinate.training.optimizer import Adam, AdamW
 from ordinate.training.recipe import Evaluation, Recipe, Training
-from ordinate.training.schedule import Adam, AdamW, Constant, Cosine, Plateau
+from ordinate.training.schedule import Constant, Cosine, Plateau
 
 __all__ = [
     "Adam",

@@ -19,7 +19,8 @@ from ordinate.errors import OrdinateError, explain, nearest
 from ordinate.kinds import choose
 from ordinate.models import MODELS, ModelSettings
 from ordinate.tasks import TASKS, Task
-from ordinate.training.schedule import OPTIMIZERS, SCHEDULES, Adam, Cosine, Optimizer, Schedule
+from ordinate.training.optimizer import OPTIMIZERS, Adam, Optimizer
+from ordinate.training.schedule import SCHEDULES, Cosine, Schedule
 
 VERSION = 1
 """Of the recipe's format; a recipe of a later one is refused."""
