@@ -42,7 +42,7 @@ def benchmarks(document: dict) -> str:
         for row in document["rows"]
     ]
     revision = (document["environment"].get("revision") or "unknown")[:10]
-    made = f"\n`ordinate bench --json`, {document['environment']['cpu']}, revision {revision}.\n"
+    made = f"\n`{document['command']}`, {document['environment']['cpu']}, revision {revision}.\n"
     return table(["section", "measure", "value", "unit", "target", ""], rows) + made
 
 

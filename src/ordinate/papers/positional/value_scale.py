@@ -160,10 +160,12 @@ class ValueScale(Figure):
 
     def notes(self, document: dict[str, Any]) -> list[str]:
         """State the scale, the deviations, and what did not end."""
+        first = next(iter(document["curves"].values()))
+        sizes = " against ".join(str(curve["parameters"]) for curve in first.values())
         notes = [
             f"Scale {document['scale']}: {self.scales[document['scale']]}. Published: {document['published_source']}.",
             "Reported is the last checkpoint. Training data are the same for both models of a seed; the two are not "
-            "matched in parameters (84 577 against 150 273 at n = 8), as published.",
+            f"matched in parameters ({sizes}), as published.",
             "Intervals: bootstrap over seeds and, for ratios, over the test samples inside each seed.",
         ]
         if document["scale"] == "laptop":
