@@ -40,7 +40,7 @@ def test_the_task_and_the_encoding_of_contributing_work():
     import torch
 
     from ordinate.models import Standard, build_model
-    from ordinate.positions.encodings import NoPosition
+    from ordinate.positions.encodings import NoPosition, Site
     from ordinate.tasks import make_task
 
     task_code, encoding_code = python_blocks("CONTRIBUTING.md")
@@ -53,7 +53,7 @@ def test_the_task_and_the_encoding_of_contributing_work():
     assert len(encoding_code.splitlines()) < 25
     task = make_task("sum", length=4)
     model = build_model(Standard(encoding=(NoPosition(),)), task, seed=0)
-    model.encoding, model.merge = names["Distance"]().build(5), False
+    model.encoding, model.merge = names["Distance"]().build(Site((task.coordinates(4),))), False
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
 
 

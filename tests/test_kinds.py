@@ -7,6 +7,8 @@ from ordinate.kinds import choose
 from ordinate.positions.encodings import ENCODINGS, OneHot, Sinusoidal
 from ordinate.training.schedule import SCHEDULES, Cosine
 
+KNOWN = ", ".join(sorted(ENCODINGS))
+
 
 @pytest.mark.parametrize("value", ["one-hot", {"kind": "one-hot"}, OneHot()])
 def test_a_kind_is_a_name_a_table_or_the_thing_itself(value):
@@ -23,16 +25,17 @@ def test_options_stand_beside_the_name_and_come_back_from_a_dump():
     ("value", "line"),
     [
         ("sinusoidl", "e.kind = 'sinusoidl' is not known: did you mean 'sinusoidal'?"),
-        ({"width": 3}, "'e.kind' is missing: write one of binary, learned, none, one-hot, rope, sinusoidal"),
+        ({"width": 3}, "'e.kind' is missing: write one of " + KNOWN),
         ({"kind": "sinusoidal", "widht": 3}, "unknown key 'e.widht': did you mean 'width'?"),
         (
             {"kind": "sinusoidal", "width": 0},
-            "e.width = 0 is not allowed, it should be greater than or equal to 1",
+            "e.width = 0 is not allowed, it should be greater than or equal to 1 "
+            "(width: columns appended to a token)",
         ),
-        (7, "e = 7 is not allowed: write a name, one of binary, learned, none, one-hot, rope, sinusoidal"),
+        (7, "e = 7 is not allowed: write a name, one of " + KNOWN),
         (
             Cosine(),
-            "e: 'cosine' is not allowed here: write one of binary, learned, none, one-hot, rope, sinusoidal",
+            "e: 'cosine' is not allowed here: write one of " + KNOWN,
         ),
     ],
 )

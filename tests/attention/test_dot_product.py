@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.attention import attention_scores, attention_weights, mix
-from ordinate.positions.encodings import ClassVectors
+from ordinate.positions.encodings import Pairs
+from ordinate.positions.relations import Pattern
+
+
+def pattern_of(classes):
+    query, key = (classes >= 0).nonzero().unbind(-1)
+    return Pattern(len(classes), 3, query, key, classes[query, key], (0, len(classes)))
 
 
 def slow_scores(q, k, vectors, classes, bias):
@@ -17,7 +23,10 @@ def slow_scores(q, k, vectors, classes, bias):
         for h in range(q.shape[1]):
             for i in range(q.shape[2]):
                 for j in range(k.shape[2]):
-                    key = k[b, h, j] + vectors[classes[i, j]]
+                    if classes[i, j] < 0:
+                        out[b, h, i, j] = -math.inf
+                        continue
+                    key = k[b, h, j] + (vectors[classes[i, j]] if classes[i, j] < 3 else 0)
                     out[b, h, i, j] = (q[b, h, i] * key).sum() / math.sqrt(q.shape[-1]) + bias[h, i, j]
     return out
 
@@ -26,19 +35,20 @@ def slow_scores(q, k, vectors, classes, bias):
 def test_scores_with_classes_and_bias(tokens, heads, dim, seed):
     g = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, 2, heads, tokens, dim, generator=g, dtype=torch.float64)
-    classes = torch.randint(0, 3, (tokens, tokens), generator=g)
+    classes = torch.randint(-1, 4, (tokens, tokens), generator=g)
     vectors = torch.randn(3, dim, generator=g, dtype=torch.float64)
     bias = torch.randn(heads, tokens, tokens, generator=g, dtype=torch.float64)
-    fast = attention_scores(q, k, class_vectors=ClassVectors(classes, vectors), bias=bias)
+    pairs = [Pairs(heads, pattern_of(classes), vectors[None])]
+    fast = attention_scores(q, k, pairs=pairs, bias=bias)
     torch.testing.assert_close(fast, slow_scores(q, k, vectors, classes, bias))
 
 
 def test_gradients_of_scores():
     q, k = (torch.randn(1, 2, 3, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    vectors = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
-    classes = torch.randint(0, 2, (3, 3))
+    vectors = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    pattern = pattern_of(torch.randint(0, 3, (3, 3)))
     assert torch.autograd.gradcheck(
-        lambda q, k, v: attention_scores(q, k, class_vectors=ClassVectors(classes, v)), (q, k, vectors)
+        lambda q, k, v: attention_scores(q, k, pairs=[Pairs(2, pattern, v)]), (q, k, vectors)
     )
 
 

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from ordinate.benchmarks import QUICK, SECTIONS, Mode, data, growth, run_sections
+from ordinate.attention.pairwise import dense_attention
+from ordinate.benchmarks import QUICK, SECTIONS, Mode, data, growth, relations, run_sections
 from ordinate.benchmarks.best_mode import FINISH, with_finish
 from ordinate.benchmarks.crew import Crew
 from ordinate.benchmarks.peak import count
@@ -46,6 +47,7 @@ def test_the_table_has_all_sections():
         "time-to-quality",
         "peak",
         "growth",
+        "relations",
     ]
 
 
@@ -144,6 +146,39 @@ def test_growth():
         for kind in ("positional", "standard")
         for axis in ("length", "batch", "layers")
     ]
+
+
+def test_relations():
+    rows = rows_of("relations")
+    assert targets(rows) == {
+        "layer: relative classes / none": 1.5,
+        "Shaw's keys at 9 tokens: gathered / ours": 1.0,
+        "Shaw's keys at 64 tokens: gathered / ours": 1.5,
+        "Shaw's keys at 64 tokens: memory, ours / gathered": 0.25,
+        "window at 64 tokens: dense / sparse": 10.0,
+        "sparse: slope over tokens": 1.15,
+        "choice at 9 tokens, dense: other / chosen": 1.0,
+        "choice at 200 tokens, sparse: other / chosen": 1.0,
+    }
+
+
+def test_gathered_vectors_give_what_ours_gives():
+    pattern, vectors = relations.relative_pattern(5), torch.randn(1, 9, 4)
+    query, key, value = torch.randn(3, 2, 2, 5, 4)
+    torch.testing.assert_close(
+        relations.gathered_attention(query, key, value, pattern.dense, vectors[0], 0.5),
+        dense_attention(query, key, value, pattern, vectors=vectors, scale=0.5),
+    )
+
+
+def test_the_most_held_at_once_is_found():
+    def call():
+        first = torch.zeros(1000)
+        del first
+        second, third = torch.zeros(500), torch.zeros(700)
+        return second.sum() + third.sum()
+
+    assert 4 * 1200 <= relations.peak_bytes(call) < 4 * 1300
 
 
 def test_a_slope_of_two_is_quadratic():

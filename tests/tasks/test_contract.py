@@ -6,11 +6,26 @@ import torch
 from ordinate.errors import OrdinateError
 from ordinate.tasks import TASKS
 
+NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
+SYMBOLS = [name for name, task in TASKS.items() if task.family == "arithmetic"]
+AXES = {"length", "scale", "words", "cascade", "carries", "filled"}
+
 every = pytest.mark.parametrize("name", TASKS)
+numbers = pytest.mark.parametrize("name", NUMBERS)
+symbols = pytest.mark.parametrize("name", SYMBOLS)
 
 
 def seeded(seed):
     return torch.Generator().manual_seed(seed)
+
+
+def small(name, size=5):
+    """A task with sequences of this length, or up to this many digits."""
+    if name == "ring":
+        return TASKS[name](places=size, filled=min(3, size), dimension=4)
+    if name == "arithmetic":
+        return TASKS[name](parts=[{"name": n, "digits": size} for n in ("addition", "multiplication")])
+    return TASKS[name](**{"length" if name in NUMBERS else "digits": size})
 
 
 @every
@@ -20,11 +35,12 @@ def test_it_says_what_it_is(name):
     assert task.family
     assert task.summary
     assert "\n" not in task.summary
-    assert set(task.axes) <= {"length", "scale"}
+    assert set(task.axes) <= AXES
+    assert set(task.slices) <= {"cascade", "carries", "levels"}
     assert task.__doc__
 
 
-@every
+@numbers
 @pytest.mark.parametrize("variable", [False, True])
 def test_samples_coordinates_and_scores_agree_at_every_length(name, variable, generator):
     task = TASKS[name](length=7, variable=variable)
@@ -33,43 +49,75 @@ def test_samples_coordinates_and_scores_agree_at_every_length(name, variable, ge
     for length in lengths:
         batch = task.sample(5, generator=generator, length=length)
         tokens = len(task.coordinates(length))
+        assert batch.coordinates == task.coordinates(length)
         assert batch.input.shape == (5, tokens, task.features)
         assert batch.target.shape == (5, tokens, task.outputs)
-        assert task.scored(length).shape == (tokens, task.outputs)
-        assert task.scored(length).any()
+        assert task.scored(batch.coordinates).shape == (tokens, task.outputs)
+        assert task.scored(batch.coordinates).any()
         assert batch.input.dtype == batch.target.dtype == torch.float32
         assert batch.target.isfinite().all()
         assert torch.equal(batch.target, task.reference(batch.input))
 
 
+@symbols
+@pytest.mark.parametrize("length", [1, 5, 9, 40])
+def test_symbols_coordinates_and_scores_agree_at_every_length(name, length, generator):
+    task = TASKS[name]()
+    assert task.lengths() == (5,)
+    for _ in range(3):
+        batch = task.sample(4, generator=generator, length=length)
+        tokens = len(batch.coordinates)
+        assert tokens <= len(task.coordinates(length))
+        assert batch.input.shape == batch.target.shape == (4, tokens)
+        assert batch.input.dtype == batch.target.dtype == torch.long
+        assert 0 <= batch.input.min() <= batch.input.max() < task.features
+        assert 0 <= batch.target.min() <= batch.target.max() < task.outputs
+        assert task.scored(batch.coordinates).shape == (tokens, 1)
+        assert task.scored(batch.coordinates).any()
+        assert torch.equal(batch.target, task.reference(batch.input))
+        assert torch.equal(batch.target, task.reference(batch.input, batch.coordinates))
+
+
 @every
 def test_the_default_length_is_the_longest_trained(name, generator):
-    task = TASKS[name](length=5, variable=True)
-    assert task.sample(2, generator=generator).input.shape[1] == len(task.coordinates(5))
+    task = TASKS[name](length=5, variable=True) if name in NUMBERS else small(name)
+    for _ in range(4 if name == "arithmetic" else 1):
+        one = task.sample(2, generator=generator).input.shape[1]
+        if one == len(task.coordinates(5)):
+            return
+    pytest.fail(f"{one} tokens")
 
 
 @every
 def test_a_length_axis_goes_past_training(name, generator):
-    task = TASKS[name](length=4)
+    task = small(name, 4)
     if "length" in task.axes:
-        assert task.sample(2, generator=generator, length=50).input.shape[1] == len(task.coordinates(50))
+        sizes = {task.sample(2, generator=generator, length=50).input.shape[1] for _ in range(8)}
+        assert max(sizes) == len(task.coordinates(50))
     else:
         with pytest.raises(OrdinateError):
             task.sample(2, generator=generator, length=50)
 
 
-@every
-@pytest.mark.parametrize("scale", [1.0, 3.0])
-def test_a_generator_decides_everything(name, scale):
-    task = TASKS[name](length=6)
+def draw_twice(task, **axes):
     torch.manual_seed(0)
-    one = task.sample(20, generator=seeded(1), scale=scale)
+    one = task.sample(20, generator=seeded(1), **axes)
     torch.manual_seed(1)
-    again = task.sample(20, generator=seeded(1), scale=scale)
-    other = task.sample(20, generator=seeded(2), scale=scale)
+    again = task.sample(20, generator=seeded(1), **axes)
+    other = task.sample(20, generator=seeded(3), **axes)
     assert torch.equal(one.input, again.input)
     assert torch.equal(one.target, again.target)
+    assert one.coordinates == again.coordinates
     assert not torch.equal(one.input, other.input)
+
+
+@every
+def test_a_generator_decides_everything(name):
+    task = small(name, 6)
+    draw_twice(task)
+    for axis, value in {"scale": 3.0, "words": 4, "cascade": 3, "carries": 2.0, "filled": 4}.items():
+        if axis in task.axes:
+            draw_twice(task, **{axis: value})
 
 
 @every
@@ -80,25 +128,59 @@ def test_a_generator_moves_on(name, generator):
     )
 
 
-@every
+@pytest.mark.parametrize("name", [*NUMBERS, "ring"])
 def test_the_reference_keeps_float64(name, generator):
-    task = TASKS[name](length=5)
+    task = small(name)
     inputs = task.sample(3, generator=generator).input.double()
     assert task.reference(inputs).dtype == torch.float64
 
 
 @every
+def test_a_redrawn_token_changes_alone(name, generator):
+    task = small(name, 4)
+    batch = task.sample(50, generator=generator, length=4)
+    free = task.free(batch.coordinates, 4)
+    assert free
+    for token in free:
+        other = task.redraw(batch, token, generator)
+        changed = (other != batch.input).flatten(2).any(-1) if other.ndim > 2 else other != batch.input
+        assert changed[:, token].any() or name == "path"
+        changed[:, token] = False
+        assert not changed.any()
+        answers = task.reference(other, batch.coordinates)
+        assert task.differs(answers, batch.target).shape == batch.input.shape[:2]
+        assert not task.differs(answers, answers).any()
+
+
+BAD_REQUESTS = [
+    ({"count": 0}, "count must be at least 1, got 0"),
+    ({"count": -3}, "count must be at least 1, got -3"),
+    ({"length": 0}, "length must be [12] to [0-9]+, got 0"),
+    ({"length": -1}, "length must be [12] to [0-9]+, got -1"),
+    ({"length": 10**9}, "length must be [12] to [0-9]+, got 1000000000"),
+    ({"scale": 0.0}, "scale must be above 0 and at most 5e[+]14, got 0.0"),
+    ({"scale": -2.0}, "scale must be above 0"),
+    ({"scale": float("nan")}, "scale must be above 0"),
+    ({"words": -1}, "words must be a whole number from 0 to 1024, got -1"),
+    ({"words": 1.5}, "words must be a whole number"),
+    ({"words": float("nan")}, "words must be a whole number"),
+    ({"cascade": 6}, "cascade must be a whole number from 0 to 5, got 6: write cascade=5"),
+    ({"cascade": -1}, "cascade must be a whole number from 0 to 5, got -1: write cascade=0"),
+    ({"cascade": float("inf")}, "cascade must be a whole number"),
+    ({"carries": 6.0}, "carries must be a whole number from 0 to 5, got 6: write carries=5"),
+    ({"cascade": 1, "carries": 1}, "write one of them"),
+    ({"filled": 0}, "filled must be a whole number from 1 to 51, got 0"),
+    ({"filled": 52.0}, "filled must be a whole number from 1 to 51, got 52: write filled=51"),
+]
+
+
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    ("name", "bad", "message"),
     [
-        ({"count": 0}, "count must be at least 1, got 0"),
-        ({"count": -3}, "count must be at least 1, got -3"),
-        ({"length": 0}, "length must be [12] to [0-9]+, got 0"),
-        ({"length": -1}, "length must be [12] to [0-9]+, got -1"),
-        ({"length": 10**9}, "length must be [12] to [0-9]+, got 1000000000"),
-        ({"scale": 0.0}, "scale must be above 0 and at most 5e[+]14, got 0.0"),
-        ({"scale": -2.0}, "scale must be above 0"),
-        ({"scale": float("nan")}, "scale must be above 0"),
+        (name, bad, message)
+        for name, task in TASKS.items()
+        for bad, message in BAD_REQUESTS
+        if set(bad) <= {"count", *task.axes} or (task.family == "numbers" and "length" in bad)
     ],
 )
 def test_bad_requests_are_refused_in_one_line(name, bad, message, generator):
@@ -110,7 +192,7 @@ def test_bad_requests_are_refused_in_one_line(name, bad, message, generator):
 
 @every
 def test_show_gives_a_row_a_sample(name, generator):
-    task = TASKS[name](length=3)
+    task = small(name, 3)
     rows = task.show(task.sample(4, generator=generator))
     assert len(rows) == 4
     assert all(list(row) == ["input", "target"] for row in rows)
@@ -119,19 +201,22 @@ def test_show_gives_a_row_a_sample(name, generator):
 
 @every
 def test_a_task_is_a_value(name):
-    task = TASKS[name](length=5)
-    assert task == TASKS[name](length=5)
-    assert hash(task) == hash(TASKS[name](length=5))
-    assert task != TASKS[name](length=6)
+    task = small(name)
+    assert task == small(name)
+    assert hash(task) == hash(small(name))
+    assert task != small(name, 6)
     assert TASKS[name](**dict(task)) == task
+    written = task.model_dump(mode="json")
+    assert written.pop("name") == name
+    assert TASKS[name](**written) == task
 
 
-@pytest.mark.parametrize("name", sorted(TASKS.keys() - {"min-sum", "path"}))
+@pytest.mark.parametrize("name", sorted(set(NUMBERS) - {"min-sum", "path"}))
 def test_scalar_tasks_have_one_field_and_score_everything(name):
     coordinates = TASKS[name]().coordinates(3)
     assert coordinates.fields == ("number",)
     assert coordinates.ordinate == (0, 1, 2)
-    assert TASKS[name]().scored(3).all()
+    assert TASKS[name]().scored(coordinates).all()
 
 
 def test_min_sum_has_two_fields_and_scores_one_output():
@@ -139,7 +224,7 @@ def test_min_sum_has_two_fields_and_scores_one_output():
     assert coordinates.fields == ("first", "second")
     assert coordinates.field == (0, 0, 1, 1)
     assert coordinates.ordinate == (0, 1, 0, 1)
-    assert TASKS["min-sum"]().scored(2).flatten().tolist() == [True, False, False, False]
+    assert TASKS["min-sum"]().scored(coordinates).flatten().tolist() == [True, False, False, False]
 
 
 def test_path_names_its_tokens_vertices():

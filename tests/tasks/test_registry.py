@@ -12,6 +12,11 @@ def test_the_numbers_family_is_there():
     assert names == {"sum", "min", "max", "median", "sort", "max-subarray", "min-sum", "path"}
 
 
+def test_the_arithmetic_family_is_there():
+    names = {name for name, task in TASKS.items() if task.family == "arithmetic"}
+    assert names == {"addition", "no-carry", "subtraction", "several", "multiplication", "arithmetic"}
+
+
 def test_a_name_gives_the_task():
     assert make_task("median") == Median()
     assert make_task("sum", length=3, variable=True, low=0, high=1) == Sum(
@@ -28,7 +33,7 @@ def test_the_defaults_are_those_of_the_paper():
     [
         ("medain", "did you mean 'median'"),
         ("max-subaray", "'max-subarray'"),
-        ("zzz", "known: max, max-subarray"),
+        ("zzz", "known: addition, arithmetic, max, max-subarray"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest(name, hint):

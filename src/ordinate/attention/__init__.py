@@ -6,15 +6,28 @@ from ordinate.attention.attention import (
     HybridAttention,
     PositionalAttention,
 )
+from ordinate.attention.choose import attend
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
+from ordinate.attention.forms import FORMS, Class, Content, ContentClass, Form
 from ordinate.attention.hooks import Hook, captured, hooks, patched
+from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
 
 __all__ = [
+    "FORMS",
     "Attention",
+    "Class",
+    "ClassKeys",
+    "ClassOnly",
+    "Content",
     "ContentAttention",
+    "ContentClass",
+    "ContentKeys",
+    "Form",
     "Hook",
     "HybridAttention",
+    "MultiHead",
     "PositionalAttention",
+    "attend",
     "attention_scores",
     "attention_weights",
     "captured",

@@ -24,11 +24,11 @@ from ordinate.positions.encodings import Encoding, VectorEncoding
 class Attention(nn.Module, ABC):
     """One layer of attention over [batch, token, width]; kinds say where queries and keys come from."""
 
-    def __init__(self, width: int, heads: int, source_width: int) -> None:
+    def __init__(self, width: int, heads: int, source_width: int, layer: int) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
-        self.width, self.heads, self.source_width = width, heads, source_width
+        self.width, self.heads, self.source_width, self.layer = width, heads, source_width, layer
         self.query_key = nn.Linear(source_width, 2 * heads * source_width)
         self.to_values = nn.Linear(width, width)
         self.to_output = nn.Linear(width, width)
@@ -58,8 +58,8 @@ class Attention(nn.Module, ABC):
         scores = attention_scores(
             self.query(query),
             self.key(key),
-            class_vectors=encoding.class_vectors(coordinates),
-            bias=encoding.bias(coordinates),
+            pairs=encoding.pairs(coordinates, self.layer),
+            bias=encoding.bias(coordinates, self.layer),
         )
         weights: Tensor = self.weights(attention_weights(self.scores(scores)))
         return weights
@@ -82,8 +82,8 @@ class Attention(nn.Module, ABC):
 class ContentAttention(Attention):
     """Standard attention: queries and keys from the tokens."""
 
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__(width, heads, source_width=width)
+    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
+        super().__init__(width, heads, source_width=width, layer=layer)
 
     def source(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
@@ -95,8 +95,8 @@ class ContentAttention(Attention):
 class PositionalAttention(Attention):
     """Queries and keys from positions only: the weights have no batch axis, so one set serves all samples."""
 
-    def __init__(self, width: int, heads: int, positions: VectorEncoding) -> None:
-        super().__init__(width, heads, source_width=positions.width)
+    def __init__(self, width: int, heads: int, positions: VectorEncoding, layer: int = 0) -> None:
+        super().__init__(width, heads, source_width=positions.width, layer=layer)
 
     def source(
         self, x: Tensor, coordinates: Coordinates, encoding: Encoding
@@ -108,8 +108,8 @@ class PositionalAttention(Attention):
 class HybridAttention(Attention):
     """Queries and keys from tokens and positions together, in every layer."""
 
-    def __init__(self, width: int, heads: int, positions: VectorEncoding) -> None:
-        super().__init__(width, heads, source_width=width + positions.width)
+    def __init__(self, width: int, heads: int, positions: VectorEncoding, layer: int = 0) -> None:
+        super().__init__(width, heads, source_width=width + positions.width, layer=layer)
 
     def source(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding

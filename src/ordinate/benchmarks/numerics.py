@@ -68,7 +68,7 @@ def difference(
     textbook = their_step(model)
     data = Data(recipe.task, batch=settings.batch, samples=settings.samples, seed=seed)
     batches = (data.at(step) for step in range(settings.numeric_steps))
-    cast = (Batch(batch.input.to(dtype), batch.target.to(dtype)) for batch in batches)
+    cast = (Batch(batch.input.to(dtype), batch.target.to(dtype), batch.coordinates) for batch in batches)
     return max(abs(other(batch) - textbook(batch)) for batch in cast)
 
 
@@ -85,11 +85,11 @@ def our_step(weights: nn.Module, recipe: Recipe) -> Step:
     model = build_model(recipe.model, recipe.task, seed=0).to(next(weights.parameters()).dtype)
     copy_weights(weights, model)
     optimizer = Adam(learning_rate=LEARNING_RATE).build(model.parameters())
-    coordinates, scored = recipe.task.coordinates(8), recipe.task.scored(8)
+    scored = recipe.task.scored(recipe.task.coordinates(8))
 
     def step(batch: Batch) -> float:
         optimizer.zero_grad()
-        loss = ensemble_losses([model], [batch], coordinates, scored).sum()
+        loss = ensemble_losses([model], [batch], [scored]).sum()
         loss.backward()
         optimizer.step()
         return loss.item()

@@ -10,6 +10,7 @@ from ordinate.benchmarks import (
     numerics,
     peak,
     quality,
+    relations,
     throughput,
     time_to_quality,
 )
@@ -30,6 +31,7 @@ _TABLE: dict[str, tuple[str, Section]] = {
     "time-to-quality": (time_to_quality.SUMMARY, time_to_quality.run),
     "peak": (peak.SUMMARY, peak.run),
     "growth": (growth.SUMMARY, growth.run),
+    "relations": (relations.SUMMARY, relations.run),
 }
 
 SECTIONS: dict[str, str] = {name: summary for name, (summary, _) in _TABLE.items()}

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
+from torch import Tensor
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -19,6 +22,26 @@ class Mode:
         ('float32, 4 seeds at once', 'bfloat16')
         """
         return self.precision + (f", {self.members} seeds at once" if self.members > 1 else "")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A batch of sequences for attention."""
+
+    batch: int
+    tokens: int
+    width: int
+    heads: int
+
+    @property
+    def dim(self) -> int:
+        """Width of a head."""
+        return self.width // self.heads
+
+    def draw(self) -> Tensor:
+        """Random queries, keys or values [batch, head, token, dim], laid out as a projection leaves them."""
+        parts = torch.randn(self.batch, self.tokens, self.heads, self.dim)
+        return parts.transpose(1, 2).requires_grad_()
 
 
 @dataclass(frozen=True)
@@ -64,6 +87,18 @@ class Settings:
     lengths: tuple[int, ...]
     batches: tuple[int, ...]
     depths: tuple[int, ...]
+    layer: Shape
+    """A layer of attention with classes of pairs."""
+    shaw_short: Shape
+    shaw_long: Shape
+    window_long: Shape
+    window_lengths: tuple[int, ...]
+    window_keys: int
+    """How many tokens a query of the window looks at."""
+    choices: tuple[Shape, ...]
+    """Where the choice between dense and sparse is checked."""
+    relation_slice: float
+    """Seconds that short calls are repeated for."""
 
 
 FULL = Settings(
@@ -92,6 +127,14 @@ FULL = Settings(
     lengths=(4, 8, 16, 32, 64),
     batches=(64, 128, 256, 512, 1024, 2048, 4096),
     depths=(2, 3, 4, 5, 6, 7, 8),
+    layer=Shape(batch=64, tokens=101, width=768, heads=8),
+    shaw_short=Shape(batch=8, tokens=101, width=256, heads=4),
+    shaw_long=Shape(batch=8, tokens=512, width=256, heads=4),
+    window_long=Shape(batch=8, tokens=2048, width=64, heads=4),
+    window_lengths=(256, 1024, 4096, 16384),
+    window_keys=10,
+    choices=(Shape(batch=128, tokens=17, width=64, heads=4), Shape(batch=8, tokens=2001, width=64, heads=4)),
+    relation_slice=0.2,
 )
 
 QUICK = Settings(
@@ -120,4 +163,12 @@ QUICK = Settings(
     lengths=(4, 8),
     batches=(16, 32),
     depths=(1, 2),
+    layer=Shape(batch=2, tokens=9, width=8, heads=2),
+    shaw_short=Shape(batch=2, tokens=9, width=8, heads=2),
+    shaw_long=Shape(batch=2, tokens=64, width=32, heads=2),
+    window_long=Shape(batch=2, tokens=64, width=8, heads=2),
+    window_lengths=(16, 32),
+    window_keys=3,
+    choices=(Shape(batch=2, tokens=9, width=8, heads=2), Shape(batch=2, tokens=200, width=8, heads=2)),
+    relation_slice=0.0,
 )

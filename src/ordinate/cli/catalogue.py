@@ -1,4 +1,4 @@
-"""`ordinate tasks`, `encodings` and `models`: what there is."""
+"""`ordinate tasks`, `encodings` and `models`: what there is; tables of kinds for other commands."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,10 +11,10 @@ def tasks(json: Json = False) -> None:
     from ordinate.tasks import TASKS
 
     found = [
-        {**_facts(kind), "family": kind.family, "axes": list(kind.axes), "options": _options(kind)}
+        {**facts_of(kind), "family": kind.family, "axes": list(kind.axes), "options": options_of(kind)}
         for kind in TASKS.values()
     ]
-    _show("tasks", found, ("name", "family", "axes", "summary"), json)
+    show_catalogue("tasks", found, ("name", "family", "axes", "summary"), json)
 
 
 def encodings(json: Json = False) -> None:
@@ -22,33 +22,40 @@ def encodings(json: Json = False) -> None:
     from ordinate.positions.encodings import ENCODINGS
 
     found = [
-        {**_facts(kind), "beyond": kind.beyond, "options": _options(kind)} for kind in ENCODINGS.values()
+        {**facts_of(kind), "beyond": kind.beyond, "source": kind.source, "options": options_of(kind)}
+        for kind in ENCODINGS.values()
     ]
-    _show("encodings", found, ("name", "summary", "beyond"), json)
+    show_catalogue("encodings", found, ("name", "summary", "beyond", "source"), json)
 
 
 def models(json: Json = False) -> None:
     """List the kinds of models, with the settings a recipe can give."""
     from ordinate.models import MODELS
 
-    found = [{**_facts(kind), "options": _options(kind)} for kind in MODELS.values()]
-    _show("models", found, ("name", "summary", "options"), json)
+    found = [{**facts_of(kind), "options": options_of(kind)} for kind in MODELS.values()]
+    show_catalogue("models", found, ("name", "summary", "options"), json)
 
 
-def _facts(kind: Any) -> dict[str, Any]:
+def facts_of(kind: Any) -> dict[str, Any]:
+    """Name and summary of a kind."""
     return {"name": kind.name, "summary": kind.summary}
 
 
-def _options(kind: Any) -> dict[str, dict[str, Any]]:
-    """What a recipe can set, with defaults."""
-    defaults = kind().model_dump(mode="json")
+def options_of(kind: Any) -> dict[str, dict[str, Any]]:
+    """What a recipe can set, with defaults; None where it must be given."""
+    required = any(field.is_required() for field in kind.model_fields.values())
+    defaults = {} if required else kind().model_dump(mode="json")
     return {
-        name: {"default": defaults.get(name), "description": field.description}
+        name: {
+            "default": defaults.get(name, None if field.is_required() else field.default),
+            "description": field.description,
+        }
         for name, field in kind.model_fields.items()
     }
 
 
-def _show(title: str, found: list[dict[str, Any]], columns: Iterable[str], json: bool) -> None:
+def show_catalogue(title: str, found: list[dict[str, Any]], columns: Iterable[str], json: bool) -> None:
+    """Print kinds as a table of some columns, or all there is as JSON under a title."""
     from ordinate.cli.output import print_json, print_table
 
     if json:

@@ -1,12 +1,17 @@
-"""`ordinate evaluate`: the errors of a run along axes of its task."""
+"""`ordinate evaluate`: the scores of a run along axes and by slices of its task."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.cli.options import Json, Seed, StoreFolder
 from ordinate.errors import OrdinateError
+
+if TYPE_CHECKING:
+    from ordinate.evaluation import Point
+    from ordinate.models import Model
+    from ordinate.tasks import Task
 
 
 def evaluate(
@@ -17,6 +22,15 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--axis", metavar="NAME=FIRST:LAST[:STEP]", help="May be repeated; default as in the recipe."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--slice", metavar="NAME", help="Score by a property of the samples.")
+    ] = None,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Length for slices, and for axes other than the length; default as trained."
         ),
     ] = None,
     count: Annotated[
@@ -34,8 +48,8 @@ def evaluate(
     import torch
 
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.cli.summary import seeds_note
-    from ordinate.evaluation.sweep import Axis, measure, test_set
+    from ordinate.cli.summary import metric_of_task, seeds_note
+    from ordinate.evaluation.sweep import Axis, measure, test_set, trained_point
     from ordinate.figures.numbers import show_number
     from ordinate.runs import Store
     from ordinate.training import Recipe, load_model
@@ -44,49 +58,76 @@ def evaluate(
     found = Store(store or Path("runs")).find(run)
     document = found.recipe
     wanted = dict(document.get("evaluation", {}))
-    if axes:
+    if axes or by:
         wanted["axes"] = {}
-        for axis in map(Axis.parse, axes):
+        for axis in map(Axis.parse, axes or ()):
             wanted["axes"].setdefault(axis.name, []).extend(axis.values)
-    if count is not None:
-        wanted["count"] = count
+    wanted |= {key: value for key, value in (("count", count), ("length", length)) if value is not None}
     recipe = Recipe.parse({**document, "evaluation": wanted})  # refuses axes and counts that cannot be
     task, evaluation = recipe.task, recipe.evaluation
     places = [(axis, value) for axis, values in evaluation.axes.items() for value in values]
-    if not places:
-        raise OrdinateError(f"the recipe of {found.id} names no axis: add --axis {task.axes[-1]}=1:10")
+    if not places and not by:
+        raise OrdinateError(f"the recipe of {found.id} names no axis: add --axis {_example(task)}")
     model = load_model(found, step)
 
-    def at(axis: str, value: float) -> dict[str, object]:
-        tests = test_set(task, axis, value, count=evaluation.count, seed=seed)
+    def at(axis: str, value: float, length: int | None) -> "Point":
+        tests = test_set(task, axis, value, count=evaluation.count, seed=seed, length=length)
         relative, absolute = evaluation.relative, evaluation.absolute
-        return measure(model, task, tests, relative=relative, absolute=absolute)[0].to_dict()
+        return measure(model, task, tests, relative=relative, absolute=absolute)[0]
 
-    points = [at(axis, value) for axis, value in places]
-    if not any(point["in_distribution"] for point in points) and "scale" in task.axes:
-        points.insert(0, at("scale", 1.0))
+    points = [at(axis, value, evaluation.length) for axis, value in places]
+    inside = trained_point(task)
+    if not any(point.in_distribution and point.axis in (inside[0], "length") for point in points):
+        points.insert(0, at(*inside, None))
+    slices = _slices(model, task, by, evaluation.length, evaluation.count, seed) if by else []
     step = found.checkpoints()[-1] if step is None else step
+    averaged = bool(found.record().get("averaged"))
     if json:
         facts = {"run": found.id, "path": str(found.path), "task": task.name, "model": recipe.model.name}
-        numbers = {"step": step, "count": evaluation.count, "seed": seed, "note": seeds_note(1)}
-        print_json({**facts, **numbers, "points": points})
+        numbers = {"step": step, "averaged": averaged, "count": evaluation.count, "seed": seed}
+        sliced = {"slices": slices} if by else {}
+        measured = [point.to_dict() for point in points]
+        print_json({**facts, **numbers, "note": seeds_note(1), "points": measured, **sliced})
         return
-    headers = [
-        "point",
-        "distribution",
-        "mean squared error",
-        "relative error",
-        "share of variance",
-        "accuracy",
-    ]
-    measured = ("mse", "relative_error", "variance_share", "accuracy")
+    weights = ", averaged weights" if averaged else ""
+    title = f"{found.id} at step {step}{weights}, {evaluation.count} samples a point"
+    columns = points[0].columns
     rows = [
         [
-            f"{point['axis']}={point['value']:g}",
-            "in" if point["in_distribution"] else "out",
-            *(show_number(point[key]) for key in measured),  # type: ignore[arg-type]
+            f"{point.axis}={point.value:g}",
+            "in" if point.in_distribution else "out",
+            *(show_number(getattr(point, field)) for field in columns.values()),
         ]
         for point in points
     ]
-    print_table(headers, rows, title=f"{found.id} at step {step}, {evaluation.count} samples a point")
+    print_table(["point", "distribution", *columns], rows, title=title)
+    for table in slices:
+        distribution = "in" if table["in_distribution"] else "out of"
+        print_table(
+            [table["slice"], "samples", metric_of_task(task)],
+            [[row["value"], row["count"], show_number(row["score"])] for row in table["rows"]],
+            title=f"by {table['slice']} at length {table['length']}, {distribution} distribution",
+        )
     say(str(seeds_note(1)))
+
+
+def _example(task: "Task") -> str:
+    """An axis as a person might write it."""
+    return "scale=1:10" if "scale" in task.axes else f"{task.axes[0]}={max(task.lengths())}"
+
+
+def _slices(
+    model: "Model", task: "Task", by: str, length: int | None, count: int, seed: int
+) -> list[dict[str, Any]]:
+    """One table for the length asked for, and one for the trained length beside it."""
+    from ordinate.evaluation.slices import sliced
+    from ordinate.evaluation.sweep import test_set
+
+    trained = max(task.lengths())
+    tables = []
+    for at in dict.fromkeys((trained if length is None else length, trained)):
+        tests = test_set(task, "length", float(at), count=count, seed=seed)
+        rows = [part.to_dict() for part in sliced(model, task, tests, by)]
+        facts = {"slice": by, "length": at, "in_distribution": tests.in_distribution}
+        tables.append({**facts, "rows": rows})
+    return tables

@@ -10,7 +10,19 @@ import typer
 from typer.core import TyperGroup
 
 from ordinate import __version__
-from ordinate.cli import bench, catalogue, doctor, evaluate, report, reproduce, runs, sample, train
+from ordinate.cli import (
+    bench,
+    catalogue,
+    discover,
+    doctor,
+    evaluate,
+    relations,
+    report,
+    reproduce,
+    runs,
+    sample,
+    train,
+)
 from ordinate.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
 from ordinate.errors import OrdinateError, nearest
 
@@ -61,9 +73,14 @@ for function, example in (
     (catalogue.tasks, "ordinate tasks"),
     (catalogue.encodings, "ordinate encodings --json"),
     (catalogue.models, "ordinate models"),
-    (sample.sample, "ordinate sample sort --length 6 --count 3 --scale 2"),
+    (
+        relations.relations,
+        "ordinate relations --task addition --length 3 --show '{kind=\"aligned\"}'",
+    ),
+    (sample.sample, "ordinate sample addition --length 8 --count 3 --axis cascade=5"),
+    (discover.discover, "ordinate discover multiplication --set multiplier=3"),
     (train.train, "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3"),
-    (evaluate.evaluate, "ordinate evaluate sum-positional --axis scale=1:10 --count 1000"),
+    (evaluate.evaluate, "ordinate evaluate addition --axis length=5:100:5 --slice cascade"),
     (runs.runs, "ordinate runs --task sum --where training.batch=256"),
     (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
     (report.report, "ordinate report reproductions/positional/value-scale-demo"),

@@ -10,3 +10,11 @@ StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="Folder of runs; default runs.")
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+TaskOptions = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="OPTION=VALUE", help="An option of the task; may be repeated."),
+]
+Axes = Annotated[
+    list[str] | None,
+    typer.Option("--axis", metavar="NAME=VALUE", help="Value of an axis of the task; may be repeated."),
+]

@@ -1,4 +1,4 @@
-"""The report of a run, or of all seeds of a recipe: training curve, errors along axes, settings, how to rerun."""
+"""The report of a run, or of all seeds of a recipe: training curve, scores along axes, settings, how to rerun."""
 
 import math
 from collections.abc import Sequence
@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.cli.runs import flatten
-from ordinate.cli.summary import run_facts, seeds_note
+from ordinate.cli.summary import metric_of_task, run_facts, seeds_note
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.claims import FEWEST_SEEDS
+from ordinate.evaluation.points import SymbolPoint, score_of
 from ordinate.evaluation.statistics import summarise
+from ordinate.figures.accuracy import accuracy_curves
 from ordinate.figures.curves import Panel, Series, training_curves, value_curves
 from ordinate.figures.report import (
     Command,
@@ -44,7 +46,7 @@ def run_report(runs: Sequence[Run], *, shown: Path) -> Report:
     sections = [
         Text(_status(facts), title="Status"),
         *_training(role, losses, facts),
-        *_sweeps(role, facts),
+        *_sweeps(role, metric_of_task(str(recipe["task"]["name"])), facts),
         KeyValues(flatten(recipe)),
         KeyValues(runs[0].record().get("environment", {}), title="Environment"),
         Command(_commands(runs, shown)),
@@ -84,11 +86,15 @@ def _training(role: str, losses: Sequence[dict[int, float]], facts: Sequence[Fac
     ]
 
 
-def _sweeps(role: str, facts: Sequence[Facts]) -> list[Section]:
-    """A table of errors at every point, and a curve for every axis with several points."""
+def _sweeps(role: str, metric: str, facts: Sequence[Facts]) -> list[Section]:
+    """A table of scores at every point, and a curve for every axis with several points."""
+    exact = metric == SymbolPoint.metric
+    title, metric = ("Accuracy" if exact else "Errors"), f"{metric[0].upper()}{metric[1:]}"
+    if any(f["averaged"] for f in facts):
+        metric += ", averaged weights"
     names = list(dict.fromkeys(name for f in facts for name in f["scores"]))
     if not names:
-        return [Text(["Nothing was measured yet: a run is measured when its training ends."], title="Errors")]
+        return [Text(["Nothing was measured yet: a run is measured when its training ends."], title=title)]
     rows: list[list[object]] = []
     for name in names:
         scores = [float(f["scores"].get(name, math.nan)) for f in facts]
@@ -96,19 +102,19 @@ def _sweeps(role: str, facts: Sequence[Facts]) -> list[Section]:
         rows.append(row + ([summarise(scores).interval] if len(facts) >= FEWEST_SEEDS else []))
     headers = ["point", *(f"seed {f['seed']}" for f in facts)]
     headers += ["median [95 % interval]"] if len(facts) >= FEWEST_SEEDS else []
-    table = Table(headers, rows, "Mean squared error; validation is in distribution.", "Errors")
-    panels = _panels(role, facts)
+    table = Table(headers, rows, f"{metric}; validation is in distribution.", title)
+    panels = _panels(role, metric[0].lower() + metric[1:], facts)
     if not panels:
         return [table]
-    caption = "Mean squared error along the axes of the task."
-    return [table, FigureSection(value_curves(panels), caption, "Errors along axes")]
+    figure = (accuracy_curves if exact else value_curves)(panels)
+    return [table, FigureSection(figure, f"{metric} along the axes of the task.", f"{title} along axes")]
 
 
-def _panels(role: str, facts: Sequence[Facts]) -> list[Panel]:
-    measured = [f["evaluation"] for f in facts]  # the first point is the validation set, at scale 1
+def _panels(role: str, metric: str, facts: Sequence[Facts]) -> list[Panel]:
+    measured = [f["evaluation"] for f in facts]  # the first point is the validation set, as trained
     panels = []
     for axis in dict.fromkeys(point["axis"] for points in measured for point in points):
-        tables = [{p["value"]: p["mse"] for p in points if p["axis"] == axis} for points in measured]
+        tables = [{p["value"]: score_of(p) for p in points if p["axis"] == axis} for points in measured]
         x = sorted({value for table in tables for value in table})
         if len(x) < 2:
             continue
@@ -117,7 +123,7 @@ def _panels(role: str, facts: Sequence[Facts]) -> list[Panel]:
         ]
         values = [[float(table.get(v, math.nan)) for v in x] for table in tables]
         series = Series(role, role, x, values)
-        panels.append(Panel(axis, axis, "mean squared error", [series], max(trained, default=None)))
+        panels.append(Panel(axis, axis, metric, [series], max(trained, default=None)))
     return panels
 
 

@@ -96,6 +96,7 @@ def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _list(store: Any, records: list[Any], json: bool) -> None:
     from ordinate.cli.output import note, print_json, print_table
+    from ordinate.cli.summary import metric_of_task
     from ordinate.figures.numbers import show_number
 
     if json:
@@ -112,14 +113,23 @@ def _list(store: Any, records: list[Any], json: bool) -> None:
             record.model,
             record.status,
             f"{record.step or 0}/{record.steps or '?'}",
+            metric_of_task(str(record.task)) + (" (averaged weights)" if _averaged(record.recipe) else ""),
             show_number(record.scores.get("validation")),
             _last(record.scores),
             (record.updated or "")[:16].replace("T", " "),
         ]
         for record in records
     ]
-    headers = ["run", "task", "model", "status", "step", "validation MSE", "hardest MSE", "updated (UTC)"]
+    headers = [
+        *("run", "task", "model", "status", "step"),
+        *("metric", "validation", "hardest", "updated (UTC)"),
+    ]
     print_table(headers, rows)
+
+
+def _averaged(recipe: dict[str, Any]) -> bool:
+    """Whether a recipe asks for averaged weights."""
+    return recipe.get("training", {}).get("average") is not None
 
 
 def _last(scores: dict[str, Any]) -> str:
@@ -133,6 +143,7 @@ def _last(scores: dict[str, Any]) -> str:
 def _compare(store: Any, names: list[str], json: bool) -> None:
     """Show settings that differ, and all scores, side by side."""
     from ordinate.cli.output import print_json, print_table, say
+    from ordinate.cli.summary import metric_of_task
     from ordinate.figures.numbers import show_number
 
     if len(names) < 2:
@@ -143,7 +154,8 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     scores = [record.get("scores") or {} for record in records]
     settings = side_by_side(recipes, differing=True)
     facts = {
-        key: [record.get(key) for record in records] for key in ("status", "step", "parameters", "seconds")
+        key: [record.get(key) for record in records]
+        for key in ("status", "step", "parameters", "averaged", "seconds")
     }
     facts = {"seed": [run.seed for run in found], **facts}
     measured = side_by_side(scores)
@@ -161,7 +173,8 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
         say("the recipes are the same")
     if measured:
         rows = [[key, *map(show_number, row)] for key, row in measured.items()]
-        print_table(["mean squared error", *ids], rows)
+        metrics = dict.fromkeys(metric_of_task(str(recipe["task.name"])) for recipe in recipes)
+        print_table([" / ".join(metrics), *ids], rows)
 
 
 def side_by_side(tables: list[dict[str, Any]], *, differing: bool = False) -> dict[str, list[Any]]:

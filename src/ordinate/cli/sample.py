@@ -4,46 +4,54 @@ from typing import Annotated, Any
 
 import typer
 
-from ordinate.cli.options import Json, Seed
+from ordinate.cli.options import Axes, Json, Seed, TaskOptions
 from ordinate.errors import OrdinateError
 
 MOST = 1_000_000
-"""Numbers that one call prints at most."""
+"""Numbers or symbols that one call prints at most."""
 
 
 def sample(
     task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task; see ordinate tasks.")],
-    length: Annotated[int, typer.Option(help="Numbers in a sequence.")] = 8,
-    count: Annotated[int, typer.Option(help="How many sequences.")] = 5,
-    scale: Annotated[float, typer.Option(help="Width of the range, 1 as in training.")] = 1.0,
+    length: Annotated[
+        int | None, typer.Option(help="Numbers in a sequence, digits of a number; default the task's own.")
+    ] = None,
+    count: Annotated[int, typer.Option(help="How many samples.")] = 5,
+    scale: Annotated[
+        float | None, typer.Option(help="Width of the range of numbers, 1 as in training.")
+    ] = None,
+    axes: Axes = None,
+    options: TaskOptions = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Show samples of a task: the input and its exact answer."""
     from ordinate.cli.output import print_json, print_table
+    from ordinate.cli.tasks import axis_values, chosen_task, whole_length
     from ordinate.seeds import generator
-    from ordinate.tasks import make_task
 
-    chosen = make_task(task, length=length)
-    each = len(chosen.coordinates(length)) * (chosen.features + chosen.outputs)
+    chosen = chosen_task(task, options)
+    given = axis_values(chosen, [*(axes or ()), *([] if scale is None else [f"scale={scale}"])])
+    if "length" in given:
+        length = whole_length(given.pop("length"))
+    length = max(chosen.lengths()) if length is None else length
+    one = chosen.sample(1, generator=generator(seed, "size"), length=length, **given)
+    each = one.input.numel() + one.target.numel()
     if count * each > MOST:
         raise OrdinateError(f"count {count} is too many to print: write --count {MOST // each} or fewer")
-    batch = chosen.sample(count, generator=generator(seed, "sample"), length=length, scale=scale)
+    batch = chosen.sample(count, generator=generator(seed, "sample"), length=length, **given)
+    rows = chosen.show(batch)
     if not json:
-        rows = chosen.show(batch)
         print_table(list(rows[0]), [list(row.values()) for row in rows])
         return
-    pairs = zip(batch.input, batch.target, strict=True)
-    print_json(
-        {
-            "task": chosen.name,
-            "length": length,
-            "count": count,
-            "scale": scale,
-            "seed": seed,
-            "samples": [{"input": _numbers(x), "target": _numbers(y)} for x, y in pairs],
-        }
-    )
+    facts: dict[str, Any] = {"task": chosen.name, "length": length, "count": count}
+    facts |= {"scale": given.get("scale", 1.0)} if "scale" in chosen.axes else {"axes": given}
+    if batch.input.is_floating_point():
+        pairs = zip(batch.input, batch.target, strict=True)
+        samples = [{"input": _numbers(x), "target": _numbers(y)} for x, y in pairs]
+    else:
+        samples = [{key: row[key] for key in ("input", "target")} for row in rows]
+    print_json({**facts, "seed": seed, "samples": samples})
 
 
 def _numbers(tokens: Any) -> Any:

@@ -1,14 +1,18 @@
-"""Runs as tables: errors of every seed at every point, failed seeds included."""
+"""Runs as tables: scores of every seed at every point, failed seeds included."""
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from ordinate.cli.output import print_table, say
 from ordinate.evaluation.claims import FEWEST_SEEDS
+from ordinate.evaluation.points import NumberPoint, SymbolPoint
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.numbers import show_interval, show_number
 from ordinate.runs import Run
+from ordinate.seeds import generator
+from ordinate.tasks import TASKS, Task
 
 _ABREAST = 8
 """Seeds side by side in one table."""
@@ -25,12 +29,27 @@ def seeds_note(seeds: int) -> str | None:
     return "one seed, no verdict" if seeds == 1 else f"{seeds} seeds, no verdict"
 
 
+@lru_cache(maxsize=256)
+def metric_of_task(task: Task | str) -> str:
+    """What the scores of a task's runs are; "score" for a task that is not known here.
+
+    >>> metric_of_task("sum"), metric_of_task("addition"), metric_of_task("of another library")
+    ('mean squared error', 'exact match', 'score')
+    """
+    if isinstance(task, str):
+        if task not in TASKS:
+            return "score"
+        task = TASKS[task]()
+    target = task.sample(1, generator=generator(0, "metric")).target
+    return (NumberPoint if target.is_floating_point() else SymbolPoint).metric
+
+
 def run_facts(run: Run) -> dict[str, Any]:
     """Return what is known of a run for JSON; the keys are stable."""
     record = run.record()
     facts = {
         key: record.get(key)
-        for key in ("status", "step", "steps", "parameters", "samples_seen", "seconds", "error")
+        for key in ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
     }
     evaluation = run.read_result("evaluation") if "evaluation" in run.results() else []
     scores = record.get("scores") or {}
@@ -45,12 +64,13 @@ def run_facts(run: Run) -> dict[str, Any]:
 
 
 def show_runs(runs: Sequence[Run]) -> None:
-    """Print mean squared errors (rows: points; columns: seeds), what failed, and the folders."""
+    """Print scores (rows: points; columns: seeds), what failed, and the folders."""
     facts = [run_facts(run) for run in runs]
+    metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
     points = list(dict.fromkeys(name for f in facts for name in f["scores"]))
     for first in range(0, len(facts), _ABREAST):
         part = facts[first : first + _ABREAST]
-        headers = ["mean squared error", *(f"seed {f['seed']}" for f in part)]
+        headers = [metric, *(f"seed {f['seed']}" for f in part)]
         rows = [[point, *(_score(f, point) for f in part)] for point in points or ["validation"]]
         if first + _ABREAST >= len(facts) and len(facts) >= FEWEST_SEEDS:
             headers.append("median [95 % interval]")
@@ -64,6 +84,8 @@ def show_runs(runs: Sequence[Run]) -> None:
             say(f"seed {f['seed']} failed: {f['error']}")
     first_facts = facts[0]
     say(f"{show_number(first_facts['parameters'])} parameters, {show_number(_seen(facts))} samples seen")
+    if any(f["averaged"] for f in facts):
+        say("measured with averaged weights")
     if note := seeds_note(len(facts)):
         say(note)
     for f in facts:

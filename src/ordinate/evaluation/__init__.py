@@ -1,8 +1,10 @@
 """Evaluation: axes, sweeps, statistics over seeds, claims and verdicts."""
 
 from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Within
+from ordinate.evaluation.points import NumberPoint, Point, SymbolPoint
+from ordinate.evaluation.slices import Slice, sliced
 from ordinate.evaluation.statistics import Interval, Summary, hierarchical_ratio, summarise
-from ordinate.evaluation.sweep import Axis, Point, measure, sweep
+from ordinate.evaluation.sweep import Axis, TestSet, measure, outputs, sweep, test_set, trained_point
 
 __all__ = [
     "AtLeast",
@@ -10,11 +12,19 @@ __all__ = [
     "Axis",
     "Claim",
     "Interval",
+    "NumberPoint",
     "Point",
+    "Slice",
     "Summary",
+    "SymbolPoint",
+    "TestSet",
     "Within",
     "hierarchical_ratio",
     "measure",
+    "outputs",
+    "sliced",
     "summarise",
     "sweep",
+    "test_set",
+    "trained_point",
 ]

@@ -1,7 +1,8 @@
 """How wrong outputs are. One number a sample, so that statistics can resample them."""
 
 import torch
-from jaxtyping import Bool, Float
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
@@ -36,3 +37,24 @@ def within_tolerance(
 ) -> Bool[Tensor, " batch"]:
     """Whether ALL scored outputs of a sample satisfy |output - target| <= absolute + relative * |target|."""
     return torch.isclose(output, target, rtol=relative, atol=absolute)[:, scored].all(-1)
+
+
+def symbols_right(
+    output: Float[Tensor, "batch token out"],
+    target: Int[Tensor, "batch token"],
+    scored: Bool[Tensor, "token 1"],
+) -> Bool[Tensor, "batch answer"]:
+    """Whether the likeliest symbol is the right one, at every scored token."""
+    chosen = scored[:, 0]
+    return output[:, chosen].argmax(-1) == target[:, chosen]
+
+
+def symbol_entropy(
+    output: Float[Tensor, "batch token out"],
+    target: Int[Tensor, "batch token"],
+    scored: Bool[Tensor, "token 1"],
+) -> Float[Tensor, " batch"]:
+    """Mean over the scored tokens of -log p(right symbol), for each sample."""
+    chosen = scored[:, 0]
+    losses = F.cross_entropy(output[:, chosen].transpose(1, 2), target[:, chosen], reduction="none")
+    return losses.mean(-1)

@@ -81,12 +81,12 @@ def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     >>> len(figure.axes)
     1
     """
-    figure = _grid(panels, columns, _values)
+    figure = grid(panels, columns, _values)
     band = Patch(color=_GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
     seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=_GREY, label="one seed")
     known = Line2D([], [], label="published median", **_hollow(Look(_GREY, "o", "-")))  # type: ignore[arg-type]
     published = any(s.published for panel in panels for s in panel.series)
-    _legend(figure, panels, [band, seed, *([known] if published else [])], markers=True)
+    legend(figure, panels, [band, seed, *([known] if published else [])], markers=True)
     return figure
 
 
@@ -108,13 +108,13 @@ def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = 
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
-    figure = _grid(panels, columns, draw)
+    figure = grid(panels, columns, draw)
     seed = Line2D([], [], color=_GREY, lw=0.7, alpha=0.6, label="one seed")
-    _legend(figure, panels, [seed], markers=False)
+    legend(figure, panels, [seed], markers=False)
     return figure
 
 
-def _grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Figure:
+def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Figure:
     """Lay the panels out row by row and draw each."""
     if not panels:
         raise ValueError("a figure needs at least one panel")
@@ -127,12 +127,23 @@ def _grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], N
         for number, panel in enumerate(panels, start=1):
             axes = figure.add_subplot(rows, columns, number)
             draw(axes, panel)
-            _finish(axes, panel)
+            _label(axes, panel)
     return figure
 
 
 def _values(axes: Axes, panel: Panel) -> None:
     """Draw one panel of `value_curves`."""
+    draw_seeds(axes, panel)
+    _logarithmic(axes, panel)
+    ticks = sorted({float(p) for series in panel.series for p in series.x})
+    if ticks:
+        if len(ticks) <= 12:
+            axes.xaxis.set_major_locator(FixedLocator(ticks))
+        _shade_trained(axes, panel.trained_to, ticks)
+
+
+def draw_seeds(axes: Axes, panel: Panel) -> None:
+    """Draw median, band and single seeds of every series, and the published values."""
     for series in panel.series:
         look = look_of(series.role)
         x = np.asarray(series.x, dtype=np.float64)
@@ -147,11 +158,6 @@ def _values(axes: Axes, panel: Panel) -> None:
         if series.published:
             at = list(series.published)
             axes.plot(at, [series.published[p] for p in at], **_hollow(look))  # type: ignore[index, arg-type]
-    ticks = sorted({float(p) for series in panel.series for p in series.x})
-    if ticks:
-        if len(ticks) <= 12:
-            axes.xaxis.set_major_locator(FixedLocator(ticks))
-        _shade_trained(axes, panel.trained_to, ticks)
 
 
 def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float]) -> None:
@@ -190,10 +196,11 @@ def _losses(axes: Axes, panel: Panel) -> None:
         for row in series.table[~series.finite]:
             last = np.flatnonzero(np.isfinite(row))[-1:]
             axes.plot(x[last], row[last], "x", color=look.colour, ms=7, mew=1.8, zorder=4)
+    _logarithmic(axes, panel)
 
 
-def _finish(axes: Axes, panel: Panel) -> None:
-    """Add title, labels, failed seeds and a logarithmic axis with a tick for every decade or few."""
+def _logarithmic(axes: Axes, panel: Panel) -> None:
+    """Give the values a logarithmic axis with a tick for every decade or few."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=8))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -203,12 +210,16 @@ def _finish(axes: Axes, panel: Panel) -> None:
         if values.max() < 10 * values.min():  # within a decade a tick at powers of ten may be none at all
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5), numticks=8))
             axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.set_xlabel(panel.xlabel)
-    axes.set_ylabel(panel.ylabel)
     if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):
         # A logarithmic axis cannot find its own limits without a number above 0.
         axes.set_ylim(0.1, 10)
         axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color=_GREY)
+
+
+def _label(axes: Axes, panel: Panel) -> None:
+    """Add title, labels and failed seeds."""
+    axes.set_xlabel(panel.xlabel)
+    axes.set_ylabel(panel.ylabel)
     failures = [f"{s.label}: {s.failed} of {len(s.table)} seeds failed" for s in panel.series if s.failed]
     axes.set_title(panel.title, pad=6 + 11 * len(failures))
     if failures:
@@ -229,9 +240,7 @@ def _hollow(look: Look) -> dict[str, object]:
     return line | {"mfc": "none", "mec": look.colour, "mew": 1.4}
 
 
-def _legend(
-    figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patch], *, markers: bool
-) -> None:
+def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patch], *, markers: bool) -> None:
     """Put one legend under all panels: each model once, then the other marks."""
     every = [series for panel in panels for series in panel.series]
     models: dict[str, Line2D] = {}

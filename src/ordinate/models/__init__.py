@@ -1,11 +1,14 @@
 """Models: Transformers assembled from parts."""
 
+from ordinate.models.encoder import Encoder
 from ordinate.models.settings import (
     ABLATION,
     MODELS,
     Hybrid,
+    Model,
     ModelSettings,
     Positional,
+    ResidualEncoder,
     Standard,
     build_model,
 )
@@ -15,9 +18,12 @@ __all__ = [
     "ABLATION",
     "MODELS",
     "ConcatBlock",
+    "Encoder",
     "Hybrid",
+    "Model",
     "ModelSettings",
     "Positional",
+    "ResidualEncoder",
     "Standard",
     "Transformer",
     "build_model",

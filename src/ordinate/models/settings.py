@@ -8,20 +8,38 @@ from typing import Annotated, Any, ClassVar
 import torch
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from ordinate.attention import Attention, ContentAttention, HybridAttention, PositionalAttention
+from ordinate.attention import (
+    FORMS,
+    Attention,
+    Content,
+    ContentAttention,
+    Form,
+    HybridAttention,
+    PositionalAttention,
+)
+from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
-from ordinate.models.transformer import Transformer
+from ordinate.models.encoder import Encoder
+from ordinate.models.transformer import Transformer, append_dummy
 from ordinate.positions.encodings import (
     ENCODINGS,
+    Binary,
     Combined,
     Encoding,
     EncodingSettings,
+    Learned,
     NoPosition,
     OneHot,
     Rope,
+    Shaw,
+    Sinusoidal,
+    Site,
     VectorEncoding,
 )
 from ordinate.tasks.task import Task
+
+Model = Transformer | Encoder
+"""Whatever maps (inputs, coordinates) to outputs and has parameters."""
 
 
 def _encodings(value: Any) -> tuple[EncodingSettings, ...]:
@@ -34,7 +52,7 @@ Encodings = Annotated[tuple[SerializeAsAny[EncodingSettings], ...], BeforeValida
 
 
 class ModelSettings(Kind):
-    """Sizes that all kinds share, as published: width 64, 2 heads, MLP 64, log2(n) + 1 layers."""
+    """Sizes that all kinds share, as published for the first paper: width 64, 2 heads, MLP 64, log2(n) + 1 layers."""
 
     layers: int | None = Field(None, ge=1, le=256, description="log2(length) + 1 where not given")
     heads: int = Field(2, ge=1, le=256)
@@ -51,31 +69,44 @@ class ModelSettings(Kind):
         return self
 
     @abstractmethod
-    def attention(self, encoding: Encoding) -> Attention:
-        """One layer of this kind's attention."""
+    def build(self, task: Task) -> Model:
+        """Assemble the model for a task; first weights come from the global generator."""
+
+    def build_encoding(self, trained: Sequence[Coordinates], layers: int, dim: int) -> Encoding:
+        """One encoding, or several that work together."""
+        site = Site(tuple(trained), layers, self.heads, dim)
+        built = [settings.build(site) for settings in self.encoding]
+        return built[0] if len(built) == 1 else Combined(*built)
+
+
+class ConcatSettings(ModelSettings):
+    """Kinds of the first paper's Transformer (arXiv 2410.01686)."""
 
     embed_positions: ClassVar[bool] = True
+
+    @abstractmethod
+    def attention(self, encoding: Encoding, layer: int) -> Attention:
+        """One layer of this kind's attention."""
 
     def _embeds(self) -> bool:
         return self.embed_positions
 
     def build(self, task: Task) -> Transformer:
-        """Assemble the model for a task; first weights come from the global generator."""
-        length = max(task.lengths())
-        encodings = [settings.build(len(task.coordinates(length)) + 1) for settings in self.encoding]
-        encoding = encodings[0] if len(encodings) == 1 else Combined(*encodings)
-        layers = self.layers or int(math.log2(length)) + 1
+        """Assemble the model, with a dummy node behind the task's tokens."""
+        layers = self.layers or int(math.log2(max(task.lengths()))) + 1
+        trained = [append_dummy(coordinates) for coordinates in task.trained()]
+        encoding = self.build_encoding(trained, layers, dim=self.width)
         return Transformer(
             task.features,
             task.outputs,
             self.hidden,
-            [self.attention(encoding) for _ in range(layers)],
+            [self.attention(encoding, layer) for layer in range(layers)],
             encoding,
             embed_positions=self._embeds(),
         )
 
 
-class Positional(ModelSettings):
+class Positional(ConcatSettings):
     """Positional attention: weights depend on positions only. Tokens carry no position unless asked (M5, M1)."""
 
     name: ClassVar[str] = "positional"
@@ -91,24 +122,24 @@ class Positional(ModelSettings):
     def _embeds(self) -> bool:
         return self.input_positions
 
-    def attention(self, encoding: Encoding) -> PositionalAttention:
+    def attention(self, encoding: Encoding, layer: int) -> PositionalAttention:
         """Queries and keys from P."""
         assert isinstance(encoding, VectorEncoding)
-        return PositionalAttention(self.width, self.heads, encoding)
+        return PositionalAttention(self.width, self.heads, encoding, layer)
 
 
-class Standard(ModelSettings):
+class Standard(ConcatSettings):
     """Standard attention; positions enter as the encoding says (M0, M2, M4)."""
 
     name: ClassVar[str] = "standard"
     summary: ClassVar[str] = "attention weights depend on content; positions enter through the encoding"
 
-    def attention(self, encoding: Encoding) -> ContentAttention:
+    def attention(self, encoding: Encoding, layer: int) -> ContentAttention:
         """Queries and keys from X."""
-        return ContentAttention(self.width, self.heads)
+        return ContentAttention(self.width, self.heads, layer)
 
 
-class Hybrid(ModelSettings):
+class Hybrid(ConcatSettings):
     """Attention from tokens and positions in every layer; tokens carry no position (M3)."""
 
     name: ClassVar[str] = "hybrid"
@@ -120,20 +151,53 @@ class Hybrid(ModelSettings):
         _needs_vectors(self.encoding)
         return self
 
-    def attention(self, encoding: Encoding) -> HybridAttention:
+    def attention(self, encoding: Encoding, layer: int) -> HybridAttention:
         """Queries and keys from X | P."""
         assert isinstance(encoding, VectorEncoding)
-        return HybridAttention(self.width, self.heads, encoding)
+        return HybridAttention(self.width, self.heads, encoding, layer)
 
 
 def _needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
-    if len(encodings) != 1 or not isinstance(encodings[0].build(2), VectorEncoding):
+    if len(encodings) != 1 or not isinstance(encodings[0], OneHot | Binary | Sinusoidal | Learned):
         raise ValueError(
             "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
         )
 
 
-MODELS: dict[str, type[ModelSettings]] = {kind.name: kind for kind in (Positional, Standard, Hybrid)}
+class ResidualEncoder(ModelSettings):
+    """A pre-norm encoder with residuals and split heads, over any form of attention and any encoding."""
+
+    name: ClassVar[str] = "encoder"
+    summary: ClassVar[str] = "residuals and LayerNorm, split heads, any form of attention over a relation"
+
+    layers: int | None = Field(4, ge=1, le=256)
+    heads: int = Field(4, ge=1, le=256)
+    hidden: int = Field(256, ge=1, le=65536)
+    encoding: Encodings = (Shaw(),)
+    attention: Annotated[
+        SerializeAsAny[Form], BeforeValidator(lambda v: choose(v, FORMS, "model.attention"))
+    ] = Content()
+    dropout: float = Field(0.0, ge=0, lt=1)
+    loops: int = Field(1, ge=1, le=1024, description="how often the layers are gone through")
+
+    def build(self, task: Task) -> Encoder:
+        """Assemble the model."""
+        layers = self.layers or 4
+        encoding = self.build_encoding(task.trained(), layers, dim=self.width // self.heads)
+        return Encoder(
+            task.features,
+            task.outputs,
+            self.hidden,
+            [self.attention.build(self.width, self.heads, layer) for layer in range(layers)],
+            encoding,
+            dropout=self.dropout,
+            loops=self.loops,
+        )
+
+
+MODELS: dict[str, type[ModelSettings]] = {
+    kind.name: kind for kind in (Positional, Standard, Hybrid, ResidualEncoder)
+}
 
 ABLATION: dict[str, ModelSettings] = {
     "M0": Standard(),
@@ -146,7 +210,7 @@ ABLATION: dict[str, ModelSettings] = {
 """The six models of the paper's ablation."""
 
 
-def build_model(settings: ModelSettings, task: Task, *, seed: int) -> Transformer:
+def build_model(settings: ModelSettings, task: Task, *, seed: int) -> Model:
     """Build a model whose first weights depend on the seed alone; the global generator is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -4,6 +4,7 @@ F_l(X) = MLP_l( X | (concat_h A_{l,h} X W_V^{l,h}) W_O^l ),     Y = decode(F_L( 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -12,8 +13,10 @@ from torch import Tensor, nn
 
 from ordinate.attention import Attention, hooks
 from ordinate.coordinates import Coordinates
+from ordinate.models.inputs import as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
 from ordinate.positions.encodings import DUMMY, Encoding
+from ordinate.tasks.task import Inputs
 
 
 class ConcatBlock(nn.Module):
@@ -40,6 +43,9 @@ class Transformer(nn.Module):
     merged (`ordinate.models.merged`), which is taken when nobody listens to a hook.
     """
 
+    vectorised = True
+    """Members of an ensemble can be computed in one pass."""
+
     def __init__(
         self,
         features: int,
@@ -52,7 +58,7 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         width = attentions[0].width
-        self.encoding, self.embed_positions = encoding, embed_positions
+        self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
         self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         self.layers = nn.ModuleList(ConcatBlock(attention, hidden) for attention in attentions)
         self.decode = nn.Linear(width, outputs)
@@ -70,13 +76,12 @@ class Transformer(nn.Module):
     ) -> tuple[Float[Tensor, "batch token+1 wider"], Coordinates]:
         """Append the dummy node, a token of zeros that no output is read from, and embed positions."""
         x = F.pad(x, (0, 0, 0, 1))
-        coordinates = _append_dummy(coordinates)
+        coordinates = append_dummy(coordinates)
         return (self.encoding.embed(x, coordinates) if self.embed_positions else x), coordinates
 
-    def forward(
-        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
-    ) -> Float[Tensor, "batch token out"]:
+    def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens but the dummy."""
+        x = as_features(x, self.features, self.encode.weight.dtype)
         x, coordinates = self.with_dummy(x, coordinates)
         if self.merge and not any(hook.patch for hook in self._hooks):
             return merged_forward(self, x, coordinates)
@@ -86,11 +91,7 @@ class Transformer(nn.Module):
         return self.decode(x)[:, :-1]  # type: ignore[no-any-return]
 
 
-_DUMMY_TOKEN = Coordinates.of(**{DUMMY: range(1)})
-_DUMMY_CACHE: dict[Coordinates, Coordinates] = {}
-
-
-def _append_dummy(coordinates: Coordinates) -> Coordinates:
-    if coordinates not in _DUMMY_CACHE:
-        _DUMMY_CACHE[coordinates] = coordinates + _DUMMY_TOKEN
-    return _DUMMY_CACHE[coordinates]
+@lru_cache(maxsize=1024)
+def append_dummy(coordinates: Coordinates) -> Coordinates:
+    """The coordinates with the dummy node behind them."""
+    return coordinates + Coordinates.of(**{DUMMY: range(1)})

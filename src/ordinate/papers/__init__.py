@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.papers.beyond.addition import Addition1000
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.published import published
 from ordinate.runs import read_json
 
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (ValueScale(),)}
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in (ValueScale(), Addition1000())}
 
 
 def rewrite_report(folder: Path) -> Result:

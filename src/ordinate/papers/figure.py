@@ -69,10 +69,8 @@ class Figure(ABC):
     summary: ClassVar[str]
     title: ClassVar[str]
 
-    @property
-    @abstractmethod
-    def scales(self) -> dict[str, str]:
-        """Name of every scale, with a description."""
+    scales: ClassVar[dict[str, str]]
+    """Name of every scale, with a description."""
 
     @abstractmethod
     def study(self, scale: str, store: Path) -> Study:

@@ -1,7 +1,7 @@
 """Studies: recipes x seeds -> runs -> tables with intervals."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,12 @@ class Study:
     recipes: tuple[Recipe, ...]
     seeds: tuple[int, ...]
     store: Path
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    """How many of the seeds a recipe takes, by its name, where it is not all of them."""
+
+    def seeds_of(self, recipe: Recipe) -> tuple[int, ...]:
+        """The seeds of a recipe."""
+        return self.seeds[: self.fewer.get(recipe.name, len(self.seeds))]
 
     def jobs(self) -> list[Job]:
         """What is still to be trained: one job a recipe and seed, the longest recipes first."""
@@ -28,7 +34,7 @@ class Study:
         todo = [
             (recipe, seed)
             for recipe in self.recipes
-            for seed in self.seeds
+            for seed in self.seeds_of(recipe)
             if store.open(recipe.to_dict(), seed).status not in ("done", "failed")
         ]
         todo.sort(key=lambda pair: -_work(pair[0]))
@@ -48,7 +54,7 @@ class Study:
     def runs(self, recipe: Recipe) -> list[Run]:
         """The runs of a recipe, in the order of the seeds."""
         store = Store(self.store)
-        return [store.open(recipe.to_dict(), seed) for seed in self.seeds]
+        return [store.open(recipe.to_dict(), seed) for seed in self.seeds_of(recipe)]
 
 
 def train_job(*, recipe: dict[str, Any], seed: int, store: str, report: Callable[..., None]) -> str:

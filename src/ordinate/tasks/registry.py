@@ -1,12 +1,15 @@
 """The one table of task names. A new task is a file of its own and a line in `TASKS`."""
 
 from ordinate.kinds import choose
+from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
+from ordinate.tasks.ring import Ring
 from ordinate.tasks.task import Task
 
-TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
-}
+NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
+ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring)}
 
 
 def make_task(name: str, /, **options: object) -> Task:

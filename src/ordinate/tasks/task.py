@@ -1,43 +1,57 @@
 """The contract of a task: it samples inputs, knows their exact answers and where every token stands."""
 
 from abc import abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind
 
+Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
+"""Numbers, `features` of them a token; or symbols, one a token, as indices below `features`."""
+
+Answers = Float[Tensor, "batch token out"] | Int[Tensor, "batch token"]
+"""Numbers, `outputs` of them a token; or symbols, one a token, as indices below `outputs`."""
+
 
 class Batch(NamedTuple):
-    """Inputs and their exact answers, all of one length."""
+    """Inputs and their exact answers; all samples of a batch have their tokens at the same coordinates."""
 
-    input: Float[Tensor, "batch token feature"]
-    target: Float[Tensor, "batch token out"]
+    input: Inputs
+    target: Answers
+    coordinates: Coordinates
 
 
 class Task(Kind):
     """What is computed.
 
     A task is an immutable, validated value: `Sum(length=8)`. Its `axes` are the keyword arguments of `sample`
-    along which it can be made harder than in training; a task without an axis refuses it.
+    along which it can be made harder than in training; a task without an axis refuses it. Its `slices` sort
+    samples by a property that makes some of them harder, such as the longest cascade of carries.
     """
 
     label: ClassVar[str] = "name"
     family: ClassVar[str]
     axes: ClassVar[tuple[str, ...]]
+    slices: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def layouts(self) -> int:
+        """In how many batches a test set is drawn, where every batch draws where its tokens stand."""
+        return 1
 
     @property
     @abstractmethod
     def features(self) -> int:
-        """Width of an input token."""
+        """Width of an input token; the number of symbols where inputs are symbols."""
 
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """Width of an output token."""
+        """Width of an output token; the number of symbols where answers are symbols."""
 
     @abstractmethod
     def lengths(self) -> tuple[int, ...]:
@@ -45,21 +59,57 @@ class Task(Kind):
 
     @abstractmethod
     def coordinates(self, length: int) -> Coordinates:
-        """Where the tokens of a sequence of this length stand."""
+        """Where the tokens of a sequence of this length stand; of the longest one where layouts differ."""
+
+    def trained(self) -> tuple[Coordinates, ...]:
+        """The coordinates that training shows, of every length and kind of layout."""
+        return tuple(self.coordinates(length) for length in self.lengths())
 
     @abstractmethod
-    def sample(
-        self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
-    ) -> Batch:
-        """Draw `count` sequences of one length (the longest trained one by default) in float32."""
+    def sample(self, count: int, *args: Any, **axes: Any) -> Batch:
+        """Draw `count` sequences of one length (the longest trained one by default).
+
+        Every task takes `generator: Generator` and `length: int | None = None` by name, and its axes.
+        """
 
     @abstractmethod
-    def reference(self, inputs: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
-        """Return the exact answers, vectorised, in the dtype of the inputs."""
+    def reference(self, inputs: Inputs, coordinates: Coordinates | None = None) -> Answers:
+        """Return the exact answers, vectorised, in the dtype of the inputs.
 
-    def scored(self, length: int) -> Bool[Tensor, "token out"]:
-        """Which outputs count. All of them unless a task says otherwise."""
-        return torch.ones(len(self.coordinates(length)), self.outputs, dtype=torch.bool)
+        Coordinates tell which layout the inputs have, where a task has several of the same length.
+        """
+
+    def seen(self, axis: str, value: float) -> bool:
+        """Whether training draws samples at this value of an axis."""
+        if axis == "length":
+            return value in self.lengths()
+        return axis == "scale" and value == 1
+
+    def tested(self) -> "Task":
+        """The task with the samples it is tested on: natural ones, whatever training draws."""
+        return self
+
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
+        """Which outputs count; one column for symbols. All of them unless a task says otherwise."""
+        return torch.ones(len(coordinates), self.outputs, dtype=torch.bool)
+
+    def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
+        """The value of a slice for every sample."""
+        raise NotImplementedError(f"{self.name} has no slice {name!r}")
+
+    def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
+        """The input tokens that can be changed on their own; all of them unless a task says otherwise."""
+        return tuple(range(len(coordinates)))
+
+    @abstractmethod
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Inputs:
+        """Return the inputs with one free token drawn anew, the others as they were."""
+
+    def differs(self, one: Answers, other: Answers) -> Bool[Tensor, "batch token"]:
+        """Where two answers are not the same."""
+        if not one.is_floating_point():
+            return one != other
+        return ~torch.isclose(one, other, rtol=1e-5, atol=1e-5).all(-1)
 
     @abstractmethod
     def show(self, batch: Batch) -> list[dict[str, str]]:

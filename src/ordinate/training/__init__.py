@@ -4,7 +4,7 @@ from ordinate.training.checkpoint import load_model
 from ordinate.training.loop import train
 from ordinate.training.optimizer import Adam, AdamW
 from ordinate.training.recipe import Evaluation, Recipe, Training
-from ordinate.training.schedule import Constant, Cosine, Plateau
+from ordinate.training.schedule import Constant, Cosine, Linear, Plateau
 
 __all__ = [
     "Adam",
@@ -12,6 +12,7 @@ __all__ = [
     "Constant",
     "Cosine",
     "Evaluation",
+    "Linear",
     "Plateau",
     "Recipe",
     "Training",

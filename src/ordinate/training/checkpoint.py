@@ -6,12 +6,12 @@ from typing import Any
 from torch import Tensor
 
 from ordinate.errors import OrdinateError
-from ordinate.models import Transformer, build_model
+from ordinate.models import Model, build_model
 from ordinate.runs import Run, read_tensors
 from ordinate.training.recipe import Recipe
 
 
-def load_model(run: Run | str | Path, step: int | None = None) -> Transformer:
+def load_model(run: Run | str | Path, step: int | None = None) -> Model:
     """Return the model of a run at a step (the last one by default), or of a checkpoint file.
 
     >>> model = load_model("runs/sum-1a2b3c4d5e/seed-0")                    # doctest: +SKIP
@@ -24,7 +24,7 @@ def load_model(run: Run | str | Path, step: int | None = None) -> Transformer:
     return _restore(*run.load_checkpoint(step), where=run.id)
 
 
-def _restore(tensors: dict[str, Tensor], meta: dict[str, Any], where: str) -> Transformer:
+def _restore(tensors: dict[str, Tensor], meta: dict[str, Any], where: str) -> Model:
     try:
         recipe = Recipe.parse(meta["recipe"])
         model = build_model(recipe.model, recipe.task, seed=0)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from ordinate.errors import OrdinateError
 from ordinate.seeds import generator
 from ordinate.tasks.task import Batch, Task
 
@@ -21,6 +22,11 @@ class Data:
         self.sets: dict[int, Batch] = {}
         self.batch = batch
         if samples is not None:
+            if task.layouts > 1:
+                raise OrdinateError(
+                    f"training.samples: {task.name!r} draws a new layout for every batch, so its data are always "
+                    "fresh; leave training.samples out"
+                )
             each = max(1, samples // len(self.lengths))
             self.batch = min(batch, each)
             self.sets = {
@@ -52,4 +58,4 @@ class Data:
             draw = generator(self.seed, "epoch", epoch, length)
             self._orders[length] = (epoch, torch.randperm(len(kept.input), generator=draw))
         chosen = self._orders[length][1][place * self.batch : (place + 1) * self.batch]
-        return Batch(kept.input[chosen], kept.target[chosen])
+        return Batch(kept.input[chosen], kept.target[chosen], kept.coordinates)

@@ -7,45 +7,52 @@ backward passes are shared: the parameters are stacked along a new axis, which `
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ordinate.coordinates import Coordinates
-from ordinate.tasks.task import Batch
+from ordinate.tasks.task import Answers, Batch
 
 
 def loss(
-    output: Float[Tensor, "batch token out"],
-    target: Float[Tensor, "batch token out"],
-    scored: Bool[Tensor, "token out"],
+    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, "token out"]
 ) -> Float[Tensor, ""]:
-    """Mean squared error over the scored outputs, by multiplication so that it can be mapped over members."""
+    """Mean over the scored outputs: squared error of numbers, cross-entropy of symbols.
+
+    Written as a weighted sum so that it can be mapped over members.
+    """
     weight = scored.to(output.dtype) / (scored.sum() * len(output))
-    return ((output - target).square() * weight).sum()
+    if target.is_floating_point():
+        return ((output - target).square() * weight).sum()
+    losses = F.cross_entropy(output.transpose(1, 2), target, reduction="none")
+    return (losses * weight[:, 0]).sum()
 
 
 def ensemble_losses(
     models: Sequence[nn.Module],
     batches: Sequence[Batch],
-    coordinates: Coordinates,
-    scored: Bool[Tensor, "token out"],
+    scored: Sequence[Bool[Tensor, "token out"]],
     *,
     vectorised: bool = True,
 ) -> Float[Tensor, " member"]:
     """The loss of every member on its own batch, with gradients to its own parameters.
 
-    Compiled models cannot be mapped over and are called one after another (`vectorised=False`).
+    Members whose batches have other layouts, and models that cannot be mapped over, are computed one after another.
     """
-    if len(models) == 1 or not vectorised:
+    coordinates = batches[0].coordinates
+    if len(models) == 1 or not vectorised or any(batch.coordinates != coordinates for batch in batches):
         return torch.stack(
-            [loss(model(x, coordinates), y, scored) for model, (x, y) in zip(models, batches, strict=True)]
+            [
+                loss(model(batch.input, batch.coordinates), batch.target, counts)
+                for model, batch, counts in zip(models, batches, scored, strict=True)
+            ]
         )
     named = [dict(model.named_parameters()) for model in models]
     stacked = {name: torch.stack([parameters[name] for parameters in named]) for name in named[0]}
 
     def member(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
-        return loss(functional_call(models[0], parameters, (x, coordinates)), y, scored)
+        return loss(functional_call(models[0], parameters, (x, coordinates)), y, scored[0])
 
     inputs = torch.stack([batch.input for batch in batches])
     targets = torch.stack([batch.target for batch in batches])

@@ -8,14 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.runs import Run, Store
+from ordinate.seeds import derive
+from ordinate.tasks.task import Batch
 from ordinate.training.ensemble import ensemble_losses
 from ordinate.training.limits import check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
 from ordinate.training.recipe import Recipe
 
 Report = Callable[..., None]
+
+KEPT_LAYOUTS = 4096
+"""Layouts of tokens whose scored outputs are remembered."""
 
 
 def train(
@@ -58,7 +64,7 @@ class _Training:
     def __init__(self, recipe: Recipe, runs: Sequence[Run], device: torch.device, report: Report) -> None:
         self.recipe, self.device, self.report = recipe, device, report
         self.members = [Member.start(recipe, run.seed, run, device) for run in runs]
-        self.scored = {n: recipe.task.scored(n).to(device) for n in recipe.task.lengths()}
+        self.scored: dict[Coordinates, Tensor] = {}
         if recipe.training.compile:
             for member in self.members:
                 member.model.compile()
@@ -91,6 +97,11 @@ class _Training:
         return step, seconds
 
     def go(self) -> None:
+        """Train to the end. The noise of a step (dropout, random positions) depends on the seed and the step alone."""
+        with torch.random.fork_rng(devices=[]):
+            self._go()
+
+    def _go(self) -> None:
         training, evaluation = self.recipe.training, self.recipe.evaluation
         started, saved = time.monotonic() - self.seconds, time.monotonic()
         while self.step < training.steps and self.active:
@@ -115,21 +126,16 @@ class _Training:
 
     def _advance(self) -> list[float]:
         """One step of all active members."""
-        task, dtype = self.recipe.task, DTYPES[self.recipe.training.precision]
-        length = self.active[0].data.length(self.step)
-        batches = [
-            type(batch)(*(t.to(self.device, dtype) for t in batch))
-            for batch in (member.data.at(self.step) for member in self.active)
-        ]
+        batches = [self._moved(member.data.at(self.step)) for member in self.active]
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
+        torch.manual_seed(derive(self.active[0].seed, "noise", self.step))
         with self._precision():
             losses = ensemble_losses(
                 [member.model for member in self.active],
                 batches,
-                task.coordinates(length),
-                self.scored[length],
-                vectorised=not self.recipe.training.compile,
+                [self._scored(batch.coordinates) for batch in batches],
+                vectorised=self._can_map(),
             )
         losses.sum().backward()
         self.step += 1
@@ -142,6 +148,28 @@ class _Training:
                 )
         self.active = [m for m in self.active if m.failed_at is None]
         return values
+
+    def _can_map(self) -> bool:
+        """Whether the members can be computed in one pass; what draws random numbers cannot."""
+        model = self.active[0].model
+        return model.vectorised and not model.encoding.random and not self.recipe.training.compile
+
+    def _moved(self, batch: Batch) -> Batch:
+        """The batch on the device, numbers in the precision of the parameters."""
+        dtype = DTYPES[self.recipe.training.precision]
+        inputs, targets = (
+            t.to(self.device, dtype if t.is_floating_point() else t.dtype)
+            for t in (batch.input, batch.target)
+        )
+        return Batch(inputs, targets, batch.coordinates)
+
+    def _scored(self, coordinates: Coordinates) -> Tensor:
+        """Which outputs count, worked out once for every layout."""
+        if coordinates not in self.scored:
+            if len(self.scored) >= KEPT_LAYOUTS:
+                self.scored.clear()
+            self.scored[coordinates] = self.recipe.task.scored(coordinates).to(self.device)
+        return self.scored[coordinates]
 
     @contextlib.contextmanager
     def _precision(self) -> Iterator[None]:
@@ -173,7 +201,7 @@ class _Training:
     def _evaluate(self) -> None:
         for member in self.active:
             points, _ = member.evaluate()
-            scores = {point_name(i, p): p.mse for i, p in enumerate(points)}
+            scores = {point_name(i, p): p.score for i, p in enumerate(points)}
             member.run.append_metrics([{"step": self.step, **scores}])
 
     def _finish(self, member: Member) -> None:
@@ -187,11 +215,17 @@ class _Training:
             step=self.step,
             seconds=round(self.seconds, 3),
             samples_seen=self.step * member.data.batch,
-            scores={point_name(i, p): p.mse for i, p in enumerate(points)},
+            scores={point_name(i, p): p.score for i, p in enumerate(points)},
+            averaged=member.average is not None,
         )
 
 
 def _checkpoint(member: Member, step: int) -> None:
-    tensors: dict[str, Tensor] = member.model.state_dict()
-    meta: dict[str, Any] = {"recipe": member.recipe.to_dict(), "seed": member.seed, "step": step}
+    tensors: dict[str, Tensor] = member.best.state_dict()
+    meta: dict[str, Any] = {
+        "recipe": member.recipe.to_dict(),
+        "seed": member.seed,
+        "step": step,
+        "averaged": member.average is not None,
+    }
     member.run.save_checkpoint(step, tensors, meta)

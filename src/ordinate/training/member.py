@@ -1,6 +1,7 @@
 """A member: everything that one seed of a recipe owns while it trains, and how it is packed into a state."""
 
 import math
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LRScheduler
 
-from ordinate.evaluation.sweep import Point, TestSet, measure, test_set
-from ordinate.models import Transformer, build_model
+from ordinate.evaluation.points import Point
+from ordinate.evaluation.sweep import TestSet, measure, test_set, trained_point
+from ordinate.models import Model, build_model
 from ordinate.runs import Run
 from ordinate.seeds import derive
 from ordinate.training.data import Data
@@ -26,10 +28,12 @@ class Member:
     recipe: Recipe
     seed: int
     run: Run
-    model: Transformer
+    model: Model
     optimizer: torch.optim.Optimizer
     schedule: LRScheduler
     data: Data
+    average: Model | None = None
+    """The model with averaged weights, where the recipe asks for it; it is what is measured and kept."""
     logged: float = 0.0
     """Sum of the losses since the last row of metrics."""
     epoch_loss: float = 0.0
@@ -46,7 +50,13 @@ class Member:
         optimizer = training.optimizer.build(model.parameters())
         schedule = training.schedule.build(optimizer, training.steps)
         data = Data(recipe.task, batch=training.batch, samples=training.samples, seed=seed)
-        return cls(recipe, seed, run, model, optimizer, schedule, data)
+        average = None if training.average is None else deepcopy(model).requires_grad_(False)
+        return cls(recipe, seed, run, model, optimizer, schedule, data, average)
+
+    @property
+    def best(self) -> Model:
+        """The model that is measured and kept: the averaged one where there is one."""
+        return self.model if self.average is None else self.average
 
     @property
     def parameters(self) -> int:
@@ -67,6 +77,7 @@ class Member:
         if training.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip)
         self.optimizer.step()
+        self._average(step)
         self.logged += loss
         self.epoch_loss += loss
         if not training.schedule.watches_loss:
@@ -76,20 +87,37 @@ class Member:
         if step % self.data.epoch == 0:
             self.epoch_loss = 0.0
 
+    def _average(self, step: int) -> None:
+        """average <- decay * average + (1 - decay) * weights, with less memory in the first steps."""
+        decay = self.recipe.training.average
+        if self.average is not None and decay is not None:
+            moved = 1 - min(decay, step / (step + 10))
+            with torch.no_grad():
+                torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), moved)
+
     def evaluate(self) -> tuple[list[Point], dict[str, Tensor]]:
         """Measure the validation error and every point of the axes; the test sets are drawn once."""
         evaluation = self.recipe.evaluation
         if not self.tests:
-            wanted = [("scale", 1.0)] if "scale" in self.recipe.task.axes else []
+            task = self.recipe.task
+            wanted = [trained_point(task)]
             wanted += [(axis, value) for axis, values in evaluation.axes.items() for value in values]
             self.tests = [
-                test_set(self.recipe.task, axis, value, count=evaluation.count, seed=derive(self.seed, place))
+                test_set(
+                    task,
+                    axis,
+                    value,
+                    count=evaluation.count,
+                    seed=derive(self.seed, place),
+                    length=evaluation.length if place else None,
+                )
                 for place, (axis, value) in enumerate(wanted)
             ]
         points, errors = [], {}
+        self.best.eval()
         for place, tests in enumerate(self.tests):
             point, per_sample = measure(
-                self.model,
+                self.best,
                 self.recipe.task,
                 tests,
                 relative=evaluation.relative,
@@ -97,6 +125,7 @@ class Member:
             )
             points.append(point)
             errors[point_name(place, point)] = per_sample.float()
+        self.best.train()
         return points, errors
 
     # States: all that going on needs, as tensors and plain data
@@ -104,6 +133,8 @@ class Member:
     def pack(self, seconds: float) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Pack the member; data needs nothing, since a batch is a function of the step."""
         tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        if self.average is not None:
+            tensors |= {f"average.{name}": value for name, value in self.average.state_dict().items()}
         optimizer = self.optimizer.state_dict()
         for number, slots in optimizer["state"].items():
             tensors |= {f"optimizer.{number}.{slot}": value for slot, value in slots.items()}
@@ -123,13 +154,15 @@ class Member:
 
     def unpack(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> float:
         """Restore what `pack` made and return the seconds trained so far."""
-        self.model.load_state_dict(
-            {
-                name.removeprefix("model."): value
-                for name, value in tensors.items()
-                if name.startswith("model.")
-            }
-        )
+        for prefix, model in (("model.", self.model), ("average.", self.average)):
+            if model is not None:
+                model.load_state_dict(
+                    {
+                        name.removeprefix(prefix): value
+                        for name, value in tensors.items()
+                        if name.startswith(prefix)
+                    }
+                )
         optimizer = self.optimizer.state_dict()
         for name, value in tensors.items():
             if name.startswith("optimizer."):

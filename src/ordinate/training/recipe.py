@@ -47,6 +47,9 @@ class Training(Part):
         BeforeValidator(lambda v: choose(v, SCHEDULES, "training.schedule", default="cosine")),
     ] = Cosine()
     clip: float | None = Field(None, gt=0, description="largest gradient norm")
+    average: float | None = Field(
+        None, gt=0, lt=1, description="decay of averaged weights, which are then measured and kept"
+    )
     precision: Literal["float32", "bfloat16", "float64"] = "float32"
     finish: float = Field(0.25, ge=0, le=1, description="share of a bfloat16 training that ends in float32")
     compile: bool = Field(False, description="use torch.compile: slow to start, pays on large models")
@@ -62,6 +65,9 @@ class Evaluation(Part):
     count: int = Field(1000, ge=1, le=10_000_000, description="samples at every point")
     every: int | None = Field(None, ge=1, description="steps between evaluations; at the end only without")
     axes: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    length: int | None = Field(
+        None, ge=1, description="length at which axes other than the length are measured; as trained without"
+    )
     relative: float = Field(0.1, ge=0, description="relative tolerance of accuracy")
     absolute: float = Field(0.1, ge=0, description="absolute tolerance of accuracy")
 

@@ -46,6 +46,20 @@ class Cosine(Schedule):
         return LambdaLR(optimizer, _CosineFactor(self.warmup, self.floor, steps))
 
 
+class Linear(Schedule):
+    """Linear warm-up, then a straight line down to `floor` times the rate."""
+
+    name: ClassVar[str] = "linear"
+    summary: ClassVar[str] = "linear warm-up, then a straight line down"
+
+    warmup: float = Field(0.02, ge=0, le=1, description="share of the steps")
+    floor: float = Field(0.0, ge=0, le=1, description="share of the rate that is left at the end")
+
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        """Factor as a function of the step alone."""
+        return LambdaLR(optimizer, _LinearFactor(self.warmup, self.floor, steps))
+
+
 class Plateau(Schedule):
     """Multiply the rate by `factor` when the training loss has not fallen for `patience` epochs (as published)."""
 
@@ -64,7 +78,7 @@ class Plateau(Schedule):
         )
 
 
-SCHEDULES: dict[str, type[Schedule]] = {kind.name: kind for kind in (Constant, Cosine, Plateau)}
+SCHEDULES: dict[str, type[Schedule]] = {kind.name: kind for kind in (Constant, Cosine, Linear, Plateau)}
 
 
 class _One:
@@ -81,3 +95,13 @@ class _CosineFactor:
             return (step + 1) / self.rising
         done = torch.tensor((step - self.rising) / max(1, self.steps - self.rising), dtype=torch.float64)
         return self.floor + (1 - self.floor) * 0.5 * (1 + float(torch.cos(torch.pi * done)))
+
+
+class _LinearFactor:
+    def __init__(self, warmup: float, floor: float, steps: int) -> None:
+        self.rising, self.floor, self.steps = max(1, round(warmup * steps)), floor, steps
+
+    def __call__(self, step: int) -> float:
+        if step < self.rising:
+            return (step + 1) / self.rising
+        return self.floor + (1 - self.floor) * (1 - (step - self.rising) / max(1, self.steps - self.rising))

@@ -82,7 +82,11 @@ def test_names_are_random(generator):
 
 
 def test_only_distances_above_the_diagonal_are_scored():
-    assert Path(length=3).scored(3).int().tolist() == [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    assert Path(length=3).scored(Path(length=3).coordinates(3)).int().tolist() == [
+        [0, 1, 1],
+        [0, 0, 1],
+        [0, 0, 0],
+    ]
 
 
 def test_shorter_paths_are_padded_with_zeros(generator):
@@ -92,8 +96,8 @@ def test_shorter_paths_are_padded_with_zeros(generator):
     assert not batch.input[..., 4:].any()
     assert not batch.target[..., 4:].any()
     assert torch.equal(batch.target[..., :4], all_pairs_distances(batch.input[..., :4]))
-    assert task.scored(4).shape == (4, 6)
-    assert int(task.scored(4).sum()) == math.comb(4, 2)
+    assert task.scored(task.coordinates(4)).shape == (4, 6)
+    assert int(task.scored(task.coordinates(4)).sum()) == math.comb(4, 2)
     assert task.lengths() == (2, 3, 4, 5, 6)
 
 

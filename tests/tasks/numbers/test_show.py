@@ -8,7 +8,7 @@ from ordinate.tasks.numbers import MinSum, Path, Sort, Sum
 
 def batch(task, rows):
     inputs = torch.tensor(rows)
-    return Batch(inputs, task.reference(inputs))
+    return Batch(inputs, task.reference(inputs), task.coordinates(inputs.shape[1]))
 
 
 def test_numbers_have_two_decimals_and_no_negative_zero():

@@ -108,10 +108,7 @@ class ValueScale(Figure):
         "weights that depend on positions only, against standard attention."
     )
 
-    @property
-    def scales(self) -> dict[str, str]:
-        """Descriptions of the settings."""
-        return {name: setting.description for name, setting in SETTINGS.items()}
+    scales: ClassVar[dict[str, str]] = {name: setting.description for name, setting in SETTINGS.items()}
 
     def study(self, scale: str, store: Path) -> Study:
         """Every task with both models."""

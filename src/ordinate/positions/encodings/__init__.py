@@ -1,34 +1,67 @@
 """Encodings: the table of names, and the interface that all of them share."""
 
+from ordinate.positions.encodings.abacus import Abacus
+from ordinate.positions.encodings.alibi import Alibi
 from ordinate.positions.encodings.combine import Combined, NoPosition
-from ordinate.positions.encodings.encoding import ClassVectors, Encoding, EncodingSettings
+from ordinate.positions.encodings.coupling import Coupling
+from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
+from ordinate.positions.encodings.fire import Fire
+from ordinate.positions.encodings.kerple import KerpleLog, KerplePower
+from ordinate.positions.encodings.pairwise import Pairwise, PairwiseEncoding
+from ordinate.positions.encodings.randomized import Randomized
 from ordinate.positions.encodings.rope import Rope, RotaryEncoding
+from ordinate.positions.encodings.shaw import Shaw
+from ordinate.positions.encodings.significance import Significance
+from ordinate.positions.encodings.sinusoidal import Sinusoidal
+from ordinate.positions.encodings.t5 import T5
+from ordinate.positions.encodings.upe import Upe
 from ordinate.positions.encodings.vectors import (
     DUMMY,
     Binary,
     Learned,
     OneHot,
-    Sinusoidal,
+    TableEncoding,
     VectorEncoding,
 )
 
+_VECTORS = (NoPosition, OneHot, Binary, Sinusoidal, Learned, Randomized, Abacus, Coupling)
+_ROTATIONS = (Rope,)
+_PAIRS = (Shaw, Upe, Significance, Pairwise)
+_BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire)
+
 ENCODINGS: dict[str, type[EncodingSettings]] = {
-    kind.name: kind for kind in (NoPosition, OneHot, Binary, Sinusoidal, Learned, Rope)
+    kind.name: kind for kind in (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES)
 }
+"""Every encoding that a recipe can name, by where it enters: tokens, queries and keys, pairs, scores."""
 
 __all__ = [
     "DUMMY",
     "ENCODINGS",
+    "T5",
+    "Abacus",
+    "Alibi",
     "Binary",
-    "ClassVectors",
     "Combined",
+    "Coupling",
     "Encoding",
     "EncodingSettings",
+    "Fire",
+    "KerpleLog",
+    "KerplePower",
     "Learned",
     "NoPosition",
     "OneHot",
+    "Pairs",
+    "Pairwise",
+    "PairwiseEncoding",
+    "Randomized",
     "Rope",
     "RotaryEncoding",
+    "Shaw",
+    "Significance",
     "Sinusoidal",
+    "Site",
+    "TableEncoding",
+    "Upe",
     "VectorEncoding",
 ]

@@ -6,17 +6,21 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.coordinates import Coordinates
-from ordinate.positions.encodings.encoding import ClassVectors, Encoding, EncodingSettings
+from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
 
 
 class NoPosition(EncodingSettings):
-    """No position anywhere: the model sees a set."""
+    """No position anywhere: the model sees a set.
+
+    Example: `encoding = "none"`.
+    """
 
     name: ClassVar[str] = "none"
     summary: ClassVar[str] = "no position anywhere: the model sees a set"
     beyond: ClassVar[str] = "defined: nothing depends on the length"
+    source: ClassVar[str] = "Haviv et al. 2022, arXiv 2203.16634"
 
-    def build(self, capacity: int) -> Encoding:
+    def build(self, site: Site) -> Encoding:
         """The interface itself, which does nothing."""
         return Encoding()
 
@@ -24,13 +28,14 @@ class NoPosition(EncodingSettings):
 class Combined(Encoding):
     """Several encodings at once: embeddings and rotations in turn, biases added.
 
-    Class vectors can come from one of them only, since classes of two encodings are not the same.
+    Classes of pairs can come from one of them only, since classes of two encodings are not the same.
     """
 
     def __init__(self, *parts: Encoding) -> None:
         super().__init__()
         self.parts = nn.ModuleList(parts)
         self.extra_features = sum(part.extra_features for part in parts)
+        self.random = any(part.random for part in parts)
 
     def _each(self) -> list[Encoding]:
         return [part for part in self.parts if isinstance(part, Encoding)]
@@ -54,14 +59,14 @@ class Combined(Encoding):
             query, key = part.rotate(query, key, coordinates)
         return query, key
 
-    def class_vectors(self, coordinates: Coordinates) -> ClassVectors | None:
+    def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
         """Of the one part that has them."""
-        found = [v for part in self._each() if (v := part.class_vectors(coordinates)) is not None]
+        found = [groups for part in self._each() if (groups := part.pairs(coordinates, layer))]
         if len(found) > 1:
-            raise ValueError("at most one of the combined encodings can have class vectors")
-        return found[0] if found else None
+            raise ValueError("at most one of the combined encodings can have classes of pairs")
+        return found[0] if found else ()
 
-    def bias(self, coordinates: Coordinates) -> Float[Tensor, "head query key"] | None:
+    def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
         """Add the biases of all parts."""
-        found = [b for part in self._each() if (b := part.bias(coordinates)) is not None]
+        found = [b for part in self._each() if (b := part.bias(coordinates, layer)) is not None]
         return sum(found[1:], start=found[0]) if found else None

@@ -4,27 +4,47 @@ Position may enter a Transformer in four places, and each is a method with a def
 
 | method | where | known by |
 |---|---|---|
-| `embed` | tokens, before the first layer | one-hot, sinusoidal, learned, Abacus |
+| `embed` | tokens, before the first layer | one-hot, sinusoidal, learned, Abacus, position coupling |
 | `rotate` | queries and keys | RoPE |
-| `class_vectors` | vectors added to keys, one a class of pairs | Shaw, UPE |
+| `pairs` | vectors added to keys, one a class of pairs | Shaw, UPE, any relation |
 | `bias` | scores | T5, ALiBi, KERPLE, FIRE |
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind
+from ordinate.positions.relations import Pattern
 
 
-class ClassVectors(NamedTuple):
-    """A class for every pair of tokens, and a vector for every class."""
+@dataclass(frozen=True)
+class Site:
+    """What an encoding is built for: the model's sizes, and where its tokens stand in training."""
 
-    classes: Int[Tensor, "query key"]
-    vectors: Float[Tensor, "cls dim"]
+    trained: tuple[Coordinates, ...]
+    """Coordinates of every trained length, the longest last; tokens that the model adds are included."""
+    layers: int = 1
+    heads: int = 1
+    dim: int = 1
+    """Width of a query and a key in one head."""
+
+    @property
+    def capacity(self) -> int:
+        """Tokens of the longest sequence in training."""
+        return max(len(coordinates) for coordinates in self.trained)
+
+
+class Pairs(NamedTuple):
+    """Neighbouring heads that share a pattern: where they look, and a vector for every class of pairs."""
+
+    heads: int
+    pattern: Pattern
+    vectors: Float[Tensor, "#head cls dim"] | None = None
 
 
 class Encoding(nn.Module):
@@ -32,6 +52,8 @@ class Encoding(nn.Module):
 
     extra_features: int = 0
     """How many columns `embed` appends to a token."""
+    random: bool = False
+    """Whether `embed` draws from the global generator in training mode: then no two calls are alike."""
 
     def embed(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
@@ -48,11 +70,14 @@ class Encoding(nn.Module):
         """Turn queries and keys by their positions."""
         return query, key
 
-    def class_vectors(self, coordinates: Coordinates) -> ClassVectors | None:
-        """Vectors that are added to keys: score = q . (k + vector[class[query, key]])."""
-        return None
+    def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
+        """Groups of heads with their patterns; score = q . (k + vector of the pair's class).
 
-    def bias(self, coordinates: Coordinates) -> Float[Tensor, "head query key"] | None:
+        An empty tuple stands for all pairs without vectors.
+        """
+        return ()
+
+    def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
         """Numbers that are added to scores; one head stands for all."""
         return None
 
@@ -62,7 +87,9 @@ class EncodingSettings(Kind):
 
     beyond: ClassVar[str]
     """What happens at positions never trained."""
+    source: ClassVar[str] = ""
+    """Where it was published: authors, year, arXiv number."""
 
     @abstractmethod
-    def build(self, capacity: int) -> Encoding:
-        """Make the encoding for sequences of at most `capacity` tokens, the dummy included."""
+    def build(self, site: Site) -> Encoding:
+        """Make the encoding for a model; first weights come from the global generator."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.coordinates import Coordinates
-from ordinate.positions.encodings.encoding import Encoding, EncodingSettings
+from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Site
 
 
 def rotate_pairs(
@@ -47,14 +47,18 @@ class RotaryEncoding(Encoding):
 
 
 class Rope(EncodingSettings):
-    """RoPE with the usual base."""
+    """RoPE with the usual base.
+
+    Example: `encoding = {kind = "rope", base = 10000.0}`.
+    """
 
     name: ClassVar[str] = "rope"
     summary: ClassVar[str] = "queries and keys turned by their place in the sequence"
     beyond: ClassVar[str] = "defined: unseen distances give angles never trained"
+    source: ClassVar[str] = "Su et al. 2021, arXiv 2104.09864"
 
     base: float = Field(10000.0, gt=1)
 
-    def build(self, capacity: int) -> RotaryEncoding:
+    def build(self, site: Site) -> RotaryEncoding:
         """Any capacity will do."""
         return RotaryEncoding(self.base)

@@ -1,10 +1,12 @@
 """Encodings that give every position a vector: P in R^{n x d_P}.
 
 They enter as extra columns of the tokens (`embed` makes X | P, as in the standard Transformer of arXiv 2410.01686)
-or as the only source of queries and keys (positional attention).
+or as the only source of queries and keys (positional attention). A model's first linear map mixes the columns, so
+that X | P is the sum E x + W p.
 """
 
 import math
+from abc import abstractmethod
 from typing import ClassVar
 
 import torch
@@ -14,7 +16,8 @@ from torch import Tensor, nn
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.positions.encodings.encoding import Encoding, EncodingSettings
+from ordinate.positions.encodings.cache import Cache
+from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Site
 
 DUMMY = "dummy"
 """Field of the scratch token that a model appends; it keeps the last row of P at every length."""
@@ -38,6 +41,53 @@ def rows(coordinates: Coordinates, capacity: int) -> Int[Tensor, " token"]:
     return torch.tensor(places, dtype=torch.long)
 
 
+def append(
+    x: Float[Tensor, "batch token feature"], vectors: Float[Tensor, "token width"]
+) -> Float[Tensor, "batch token wider"]:
+    """X | P."""
+    return torch.cat([x, vectors.to(x).expand(len(x), -1, -1)], dim=-1)
+
+
+class VectorEncoding(Encoding):
+    """A vector for every position, which depends on nothing else: the kind that positional attention reads."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = self.extra_features = width
+
+    @abstractmethod
+    def vectors(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
+        """P, a row a token."""
+
+    def embed(
+        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
+    ) -> Float[Tensor, "batch token wider"]:
+        """X | P."""
+        return append(x, self.vectors(coordinates))
+
+
+class TableEncoding(VectorEncoding):
+    """A table of position vectors, fixed or trained."""
+
+    table: Tensor
+
+    def __init__(self, table: Float[Tensor, "capacity width"], *, trained: bool = False) -> None:
+        super().__init__(table.shape[1])
+        self.capacity = len(table)
+        if trained:
+            self.table = nn.Parameter(table)
+        else:
+            self.register_buffer("table", table, persistent=False)
+        self._rows = Cache[Tensor]()
+
+    def vectors(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
+        """The table's rows."""
+        device = self.table.device
+        return self.table[
+            self._rows((coordinates, device), lambda: rows(coordinates, self.capacity).to(device))
+        ]
+
+
 def one_hot(capacity: int) -> Float[Tensor, "capacity capacity"]:
     """P = I: every position its own axis."""
     return torch.eye(capacity)
@@ -57,88 +107,52 @@ def binary(capacity: int) -> Float[Tensor, "capacity bit"]:
     return 2.0 * ((torch.arange(capacity)[:, None] >> shifts) & 1).float() - 1.0
 
 
-def sinusoidal(capacity: int, width: int) -> Float[Tensor, "capacity width"]:
-    """P[t, 2i] = sin(t / 10000^(2i / width)), P[t, 2i + 1] = cos of the same (Vaswani et al. 2017)."""
-    angle = torch.arange(capacity)[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]
-
-
-class VectorEncoding(Encoding):
-    """A table of position vectors, fixed or trained."""
-
-    table: Tensor
-
-    def __init__(self, table: Float[Tensor, "capacity width"], *, trained: bool = False) -> None:
-        super().__init__()
-        self.capacity, self.width = table.shape
-        self.extra_features = self.width
-        if trained:
-            self.table = nn.Parameter(table)
-        else:
-            self.register_buffer("table", table, persistent=False)
-        self._rows: dict[Coordinates, Tensor] = {}
-
-    def vectors(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
-        """P, a row a token."""
-        if coordinates not in self._rows:
-            self._rows[coordinates] = rows(coordinates, self.capacity).to(self.table.device)
-        return self.table[self._rows[coordinates]]
-
-    def embed(
-        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
-    ) -> Float[Tensor, "batch token wider"]:
-        """X | P."""
-        return torch.cat([x, self.vectors(coordinates).to(x.dtype).expand(len(x), -1, -1)], dim=-1)
-
-
 class OneHot(EncodingSettings):
-    """P = I, the published choice."""
+    """P = I, the published choice.
+
+    Example: `encoding = "one-hot"`.
+    """
 
     name: ClassVar[str] = "one-hot"
     summary: ClassVar[str] = "P = I, every position its own axis (the published choice)"
     beyond: ClassVar[str] = "refused: positions beyond the built length have no vector"
+    source: ClassVar[str] = "Back de Luca et al. 2024, arXiv 2410.01686"
 
-    def build(self, capacity: int) -> VectorEncoding:
+    def build(self, site: Site) -> VectorEncoding:
         """Identity matrix of the capacity."""
-        return VectorEncoding(one_hot(capacity))
+        return TableEncoding(one_hot(site.capacity))
 
 
 class Binary(EncodingSettings):
-    """The bits of the position."""
+    """The bits of the position.
+
+    Example: `encoding = "binary"`.
+    """
 
     name: ClassVar[str] = "binary"
     summary: ClassVar[str] = "ceil(log2 n) bits of the position as -1 / +1"
     beyond: ClassVar[str] = "refused: positions beyond the built length have no vector"
+    source: ClassVar[str] = "Back de Luca et al. 2024, arXiv 2410.01686"
 
-    def build(self, capacity: int) -> VectorEncoding:
+    def build(self, site: Site) -> VectorEncoding:
         """Bits of 0 .. capacity - 1."""
-        return VectorEncoding(binary(capacity))
-
-
-class Sinusoidal(EncodingSettings):
-    """Sines and cosines of geometric frequencies. The published code uses width 2."""
-
-    name: ClassVar[str] = "sinusoidal"
-    summary: ClassVar[str] = "sines and cosines of geometric frequencies, base 10000"
-    beyond: ClassVar[str] = "refused: positions beyond the built length have no vector"
-
-    width: int = Field(2, ge=1, le=4096)
-
-    def build(self, capacity: int) -> VectorEncoding:
-        """Rows 0 .. capacity - 1 of the wave table."""
-        return VectorEncoding(sinusoidal(capacity, self.width))
+        return TableEncoding(binary(site.capacity))
 
 
 class Learned(EncodingSettings):
-    """A trained vector a position, N(0, std^2) at the start, shared by all layers."""
+    """A trained vector a position, N(0, std^2) at the start, shared by all layers.
+
+    Example: `encoding = {kind = "learned", width = 32}`.
+    """
 
     name: ClassVar[str] = "learned"
     summary: ClassVar[str] = "a trained vector a position, shared by all layers"
     beyond: ClassVar[str] = "refused: positions beyond the built length were never trained"
+    source: ClassVar[str] = "Gehring et al. 2017, arXiv 1705.03122"
 
-    width: int = Field(16, ge=1, le=4096)
-    std: float = Field(1.0, gt=0)
+    width: int = Field(16, ge=1, le=4096, description="columns appended to a token")
+    std: float = Field(1.0, gt=0, description="standard deviation of the first values")
 
-    def build(self, capacity: int) -> VectorEncoding:
+    def build(self, site: Site) -> VectorEncoding:
         """Draw the first vectors from the global generator, as every module does."""
-        return VectorEncoding(torch.randn(capacity, self.width) * self.std, trained=True)
+        return TableEncoding(torch.randn(site.capacity, self.width) * self.std, trained=True)

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import ClassVar
 
+import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
@@ -66,8 +67,9 @@ class Numbers(Task):
         """Draw `count` sequences of one length (`self.length` by default) and answer them."""
         check_count(count)
         check_scale(scale, self.low, self.high)
-        inputs = self.draw(count, self.length if length is None else length, scale, generator)
-        return Batch(inputs, self.reference(inputs))
+        length = self.length if length is None else length
+        inputs = self.draw(count, length, scale, generator)
+        return Batch(inputs, self.reference(inputs), self.coordinates(length))
 
     def draw(
         self, count: int, length: int, scale: float, generator: Generator
@@ -76,6 +78,14 @@ class Numbers(Task):
         tokens = len(self.coordinates(length))
         numbers = draw_numbers(count, tokens, low=self.low, high=self.high, scale=scale, generator=generator)
         return numbers.unsqueeze(-1)
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
+        """Give one token other numbers from the training range."""
+        inputs = batch.input.clone()
+        inputs[:, token] = torch.empty_like(inputs[:, token]).uniform_(
+            self.low, self.high, generator=generator
+        )
+        return inputs
 
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: its numbers and the answers, with two decimals."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.tasks.numbers.base import Numbers
 
 
@@ -24,6 +25,8 @@ class Max(Numbers):
     name: ClassVar[str] = "max"
     summary: ClassVar[str] = "largest of the numbers so far"
 
-    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
         """Return the cumulative maximum of each sequence."""
         return cumulative_max(inputs.squeeze(-1)).unsqueeze(-1)

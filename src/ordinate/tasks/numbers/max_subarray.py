@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.tasks.numbers.base import Numbers
 
 
@@ -33,6 +34,8 @@ class MaxSubarray(Numbers):
     name: ClassVar[str] = "max-subarray"
     summary: ClassVar[str] = "largest sum of a non-empty run of the numbers so far"
 
-    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
         """Return the cumulative maximum-sum subarray of each sequence."""
         return cumulative_max_subarray(inputs.squeeze(-1)).unsqueeze(-1)

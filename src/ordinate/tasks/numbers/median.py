@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.tasks.numbers.base import Numbers
 
 
@@ -36,6 +37,8 @@ class Median(Numbers):
     name: ClassVar[str] = "median"
     summary: ClassVar[str] = "median of the numbers so far"
 
-    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
         """Return the cumulative median of each sequence."""
         return cumulative_median(inputs.squeeze(-1)).unsqueeze(-1)

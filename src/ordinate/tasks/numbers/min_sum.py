@@ -42,15 +42,17 @@ class MinSum(Numbers):
         """Numbers at equal places of the two sequences have equal ordinates."""
         return pair_coordinates(length)
 
-    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
         """Return the smallest pairwise sum at token 0 and zeros elsewhere."""
         answer = torch.zeros_like(inputs)
         answer[:, 0, 0] = min_pairwise_sum(inputs.squeeze(-1))
         return answer
 
-    def scored(self, length: int) -> Bool[Tensor, "token out"]:
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
         """Only the output at token 0 counts."""
-        scored = torch.zeros(len(self.coordinates(length)), 1, dtype=torch.bool)
+        scored = torch.zeros(len(coordinates), 1, dtype=torch.bool)
         scored[0] = True
         return scored
 

@@ -105,14 +105,16 @@ class Path(Numbers):
         order = torch.rand(count, length, generator=generator, device=generator.device).argsort(-1)
         return pad(path_adjacency(weights, order), (0, self.length - length))
 
-    def reference(self, inputs: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token feature"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token out"]:
         """Return the distance matrices, padded as the input is."""
         length, width = inputs.shape[1:]
         return pad(all_pairs_distances(inputs[..., :length]), (0, width - length))
 
-    def scored(self, length: int) -> Bool[Tensor, "token out"]:
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
         """Only distances above the diagonal count."""
-        tokens = len(self.coordinates(length))
+        tokens = len(coordinates)
         return torch.ones(tokens, self.outputs, dtype=torch.bool).triu(1) & (
             torch.arange(self.outputs) < tokens
         )

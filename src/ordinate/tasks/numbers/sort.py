@@ -5,6 +5,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.tasks.numbers.base import Numbers
 
 
@@ -24,6 +25,8 @@ class Sort(Numbers):
     name: ClassVar[str] = "sort"
     summary: ClassVar[str] = "the numbers in ascending order"
 
-    def reference(self, inputs: Float[Tensor, "batch token 1"]) -> Float[Tensor, "batch token 1"]:
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
         """Return each sequence sorted."""
         return ascending(inputs.squeeze(-1)).unsqueeze(-1)

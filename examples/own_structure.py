@@ -1,0 +1,42 @@
+"""Declare the structure of your own task, check it, train on 8 numbers and run on 800."""
+
+from typing import ClassVar
+
+import torch
+
+from ordinate.attention import Class
+from ordinate.evaluation import sweep
+from ordinate.models import ResidualEncoder
+from ordinate.positions.encodings import Pairwise
+from ordinate.positions.relations import aligned, window
+from ordinate.tasks import TASKS
+from ordinate.tasks.numbers.base import Numbers
+from ordinate.training import Recipe, Training, load_model, train
+
+
+class Smooth(Numbers):
+    """The mean of a number and up to two before it: 3 0 6 gives 3 1.5 3."""
+
+    name: ClassVar[str] = "smooth"
+    summary: ClassVar[str] = "mean of a number and up to two before it"
+
+    def reference(self, inputs, coordinates=None):
+        sums = torch.nn.functional.pad(inputs, (0, 0, 2, 0)).unfold(1, 3, 1).sum(-1)
+        there = torch.arange(1, inputs.shape[1] + 1).clamp(max=3)
+        return sums / there[:, None]
+
+
+TASKS["smooth"] = Smooth  # so that recipes and checkpoints can name it
+task = Smooth(length=8)
+structure = aligned("number") * window(back=2)
+print(structure.show(task.coordinates(5)))
+for finding in (aligned("number") * window(back=1)).check(task, layers=1):
+    print(f"one place back is not enough. {finding}")
+assert not structure.check(task, layers=1), "the task has the structure that was declared"
+
+model = ResidualEncoder(
+    layers=1, width=32, hidden=64, attention=Class(), encoding=(Pairwise(relation=structure),)
+)
+run = train(Recipe(name="smooth", task=task, model=model, training=Training(steps=300)), seeds=[0])[0]
+for point in sweep(load_model(run), task, "length", [8, 80, 800]):
+    print(f"{point.value:g} numbers: mean squared error {point.mse:.4f}")

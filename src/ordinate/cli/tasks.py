@@ -1,0 +1,50 @@
+"""Tasks from the command line: a name, options with --set, values of axes with --axis."""
+
+from collections.abc import Iterable
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.evaluation.sweep import Axis
+from ordinate.tasks import make_task
+from ordinate.tasks.task import Task
+from ordinate.training.recipe import apply_change
+
+
+def chosen_task(name: str, options: Iterable[str] | None) -> Task:
+    """Return the task of this name with options such as `digits=3`; bad ones are refused in one line.
+
+    >>> chosen_task("multiplication", ["multiplier=3"]).multiplier
+    3
+    """
+    table: dict[str, object] = {}
+    for option in options or ():
+        key, equals, _ = option.partition("=")
+        if not equals or not all(key.strip().split(".")):
+            raise OrdinateError(f"--set {option!r} is not understood: write --set digits=3")
+        if key.strip() == "name":
+            raise OrdinateError(f"--set {option!r} would be another task: write its name after the command")
+        apply_change(table, option)
+    return make_task(name, **table)
+
+
+def axis_values(task: Task, axes: Iterable[str] | None) -> dict[str, float]:
+    """Read `name=value` for axes of the task."""
+    values = {}
+    for text in axes or ():
+        axis = Axis.parse(text)
+        if axis.name not in task.axes:
+            raise OrdinateError(
+                f"task {task.name!r} has no axis {axis.name!r}: {nearest(axis.name, task.axes)}"
+            )
+        if len(axis.values) > 1:
+            raise OrdinateError(
+                f"--axis {text!r} names several values: write one, such as {axis.name}={axis.values[0]:g}"
+            )
+        values[axis.name] = axis.values[0]
+    return values
+
+
+def whole_length(value: float) -> int:
+    """A length given as a value of an axis."""
+    if value != int(value):
+        raise OrdinateError(f"length {value:g} is not a whole number: write --length {int(value)}")
+    return int(value)

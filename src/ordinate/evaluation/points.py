@@ -1,0 +1,92 @@
+"""Points: what was measured at one value of an axis, for tasks on numbers and for tasks on symbols."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where it was measured, on how many samples, and the share of samples with every output right."""
+
+    axis: str
+    value: float
+    in_distribution: bool
+    lengths: tuple[int, ...]
+    count: int
+    accuracy: float
+
+    metric: ClassVar[str]
+    """What `score` is, for readers."""
+    columns: ClassVar[dict[str, str]]
+    """Headers of a table, and the fields below them."""
+
+    @property
+    def score(self) -> float:
+        """The one number that stands for the point."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable keys for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class NumberPoint(Point):
+    """Errors of answers that are numbers; accuracy is within a tolerance."""
+
+    mse: float
+    relative_error: float
+    variance_share: float
+
+    metric: ClassVar[str] = "mean squared error"
+    columns: ClassVar[dict[str, str]] = {
+        "mean squared error": "mse",
+        "relative error": "relative_error",
+        "share of variance": "variance_share",
+        "accuracy": "accuracy",
+    }
+
+    @property
+    def score(self) -> float:
+        """Mean squared error."""
+        return self.mse
+
+
+@dataclass(frozen=True)
+class SymbolPoint(Point):
+    """Answers that are symbols; accuracy is the exact match of all of them."""
+
+    symbol_accuracy: float
+    cross_entropy: float
+
+    metric: ClassVar[str] = "exact match"
+    columns: ClassVar[dict[str, str]] = {
+        "exact match": "accuracy",
+        "symbols right": "symbol_accuracy",
+        "cross-entropy": "cross_entropy",
+    }
+
+    @property
+    def score(self) -> float:
+        """Exact match."""
+        return self.accuracy
+
+
+def score_of(point: dict[str, Any]) -> float:
+    """The score of a stored point.
+
+    >>> score_of({"accuracy": 0.5, "mse": 0.1}), score_of({"accuracy": 0.5})
+    (0.1, 0.5)
+    """
+    return float(point["mse"] if "mse" in point else point["accuracy"])
+
+
+def metric_of(points: Sequence[dict[str, Any]]) -> str:
+    """What the scores of stored points are.
+
+    >>> metric_of([{"mse": 0.1}])
+    'mean squared error'
+    """
+    kind = NumberPoint if not points or "mse" in points[0] else SymbolPoint
+    return kind.metric

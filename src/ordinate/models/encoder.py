@@ -1,0 +1,72 @@
+"""A Transformer encoder with residuals and LayerNorm in front (pre-norm), over any attention and encoding.
+
+    x <- x + attention(norm(x)),    x <- x + W_2 gelu(W_1 norm(x)),    y = decode(norm(x))
+
+With `loops` the layers are gone through several times with the same weights.
+"""
+
+from collections.abc import Sequence
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ordinate.attention import MultiHead
+from ordinate.coordinates import Coordinates
+from ordinate.models.inputs import as_features
+from ordinate.positions.encodings import Encoding
+from ordinate.tasks.task import Inputs
+
+
+class ResidualBlock(nn.Module):
+    """Attention and a perceptron, each added to its input."""
+
+    def __init__(self, attention: MultiHead, hidden: int, dropout: float) -> None:
+        super().__init__()
+        width = attention.width
+        self.attention = attention
+        self.norm_attention, self.norm_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token width"]:
+        """Attend, then transform every token."""
+        x = x + self.dropout(self.attention(self.norm_attention(x), coordinates, encoding))
+        return x + self.dropout(self.down(F.gelu(self.up(self.norm_perceptron(x)))))  # type: ignore[no-any-return]
+
+
+class Encoder(nn.Module):
+    """Numbers or symbols in, one output a token out, at every length that the encoding can reach."""
+
+    vectorised = False
+    """Its kernels cannot be mapped over the members of an ensemble."""
+
+    def __init__(
+        self,
+        features: int,
+        outputs: int,
+        hidden: int,
+        attentions: Sequence[MultiHead],
+        encoding: Encoding,
+        *,
+        dropout: float = 0.0,
+        loops: int = 1,
+    ) -> None:
+        super().__init__()
+        width = attentions[0].width
+        self.features, self.encoding, self.loops = features, encoding, loops
+        self.encode = nn.Linear(features + encoding.extra_features, width)
+        self.layers = nn.ModuleList(ResidualBlock(attention, hidden, dropout) for attention in attentions)
+        self.norm = nn.LayerNorm(width)
+        self.decode = nn.Linear(width, outputs)
+
+    def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
+        """Compute the outputs of all tokens."""
+        x = self.encoding.embed(as_features(x, self.features, self.encode.weight.dtype), coordinates)
+        x = self.encode(x)
+        for _ in range(self.loops):
+            for layer in self.layers:
+                x = layer(x, coordinates, self.encoding)
+        return self.decode(self.norm(x))  # type: ignore[no-any-return]

@@ -1,0 +1,246 @@
+"""What the arithmetic tasks have in common: options, symbols, reading and writing lines."""
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Int
+from pydantic import Field
+from torch import Generator, Tensor
+
+from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
+from ordinate.tasks.arithmetic.digits import read
+from ordinate.tasks.arithmetic.formats import FormatOption, Operands, Padded
+from ordinate.tasks.arithmetic.layout import (
+    NO_WORDS,
+    Words,
+    answer_field,
+    blank_line,
+    free_tokens,
+    scored_tokens,
+    slots,
+    write_line,
+    write_number,
+)
+from ordinate.tasks.arithmetic.samplers import SamplerOption, Uniform
+from ordinate.tasks.arithmetic.vocabulary import ANSWERS, FIRST_LETTER, LETTERS, PAD, SYMBOLS
+from ordinate.tasks.numbers.sampling import LONGEST, check_count, check_length
+from ordinate.tasks.task import Batch, Task
+
+MOST_WORDS = 1024
+LAYOUTS = 16
+"""Batches of a test set where every batch draws its layout."""
+
+
+class Symbols(Task):
+    """Lines of symbols whose answer is read at some tokens; what depends on coordinates only.
+
+    Numbers are exact at any length. Pads read as zeros, and zeros may stand where pads would.
+    """
+
+    family: ClassVar[str] = "arithmetic"
+
+    @property
+    def features(self) -> int:
+        """The symbols of the vocabulary."""
+        return len(SYMBOLS)
+
+    @property
+    def outputs(self) -> int:
+        """Digits and pad."""
+        return ANSWERS
+
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
+        """The tokens at which the answer is read."""
+        return scored_tokens(coordinates).clone()
+
+    def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
+        """The tokens of digits with ordinates below the length, and all of a multiplier."""
+        return free_tokens(coordinates, length)
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
+        """Put another digit at one token, where a pad counts as 0."""
+        inputs = batch.input.clone()
+        other = torch.randint(1, 10, inputs.shape[:1], generator=generator, device=generator.device)
+        inputs[:, token] = (read(inputs[:, token]) + other.to(inputs)) % 10
+        return inputs
+
+    def differs(
+        self, one: Int[Tensor, "batch token"], other: Int[Tensor, "batch token"]
+    ) -> Bool[Tensor, "batch token"]:
+        """Where two answers are not the same digit; a pad counts as 0."""
+        return read(one) != read(other)
+
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        """Return one row a sample: the line without its pads, and the answer."""
+        answer = slots(batch.coordinates, answer_field(batch.coordinates)).flip(0)
+        targets = batch.target[:, answer].tolist()
+        return [
+            {"input": write_line(line, batch.coordinates), "target": write_number(target)}
+            for line, target in zip(batch.input.tolist(), targets, strict=True)
+        ]
+
+
+class Arithmetic(Symbols):
+    """Operands joined by signs, in a format, from a sampler, perhaps with random text around them.
+
+    Harder than in training along `length` (digits of the operands) and `words` (letters around them).
+    """
+
+    axes: ClassVar[tuple[str, ...]] = ("length", "words")
+    sign: ClassVar[int]
+
+    digits: int = Field(5, ge=1, le=LONGEST, description="most digits of an operand in training")
+    width: int = Field(8, ge=1, le=LONGEST, description="least width of a padded number, in digits")
+    spare: int = Field(1, ge=0, le=LONGEST, description="longer numbers get a width of their length and this")
+    format: FormatOption = Field(Padded(), description="how lines are written: padded or variable")
+    sampler: SamplerOption = Field(
+        Uniform(), description="which numbers: uniform, complexity, mixture, shifted"
+    )
+    words: int = Field(
+        0, ge=0, le=MOST_WORDS, description="most random letters before, between and after the numbers"
+    )
+
+    @property
+    @abstractmethod
+    def operands(self) -> tuple[str, ...]:
+        """The fields of the operands."""
+
+    @abstractmethod
+    def sizes(self, places: int, width: int) -> tuple[int, ...]:
+        """The widest fields of operands of this many places."""
+
+    @abstractmethod
+    def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
+        """Where the tokens of operands of these sizes stand."""
+
+    @abstractmethod
+    def draw(self, count: int, length: int, generator: Generator) -> Operands:
+        """Draw the operands."""
+
+    @abstractmethod
+    def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
+        """The symbols of the answer, least significant first, from digits that may be led by zeros."""
+
+    def lengths(self) -> tuple[int, ...]:
+        """The one number of digits seen in training; smaller numbers are among those drawn."""
+        return (self.digits,)
+
+    @property
+    def layouts(self) -> int:
+        """Text, and numbers without pads, are laid out anew for every batch."""
+        return LAYOUTS if self.words or (self.format.draws and not self.sampler.joint) else 1
+
+    def tested(self) -> "Arithmetic":
+        """The task with uniform numbers."""
+        return self.model_copy(update={"sampler": Uniform()})
+
+    def seen(self, axis: str, value: float) -> bool:
+        """Up to so many letters; and whatever numbers of that length can show."""
+        return value in self.lengths() if axis == "length" else axis != "words" or value <= self.words
+
+    def span(self, length: int) -> int:
+        """The width of a padded number of this length."""
+        return max(self.width, length + self.spare)
+
+    def coordinates(self, length: int) -> Coordinates:
+        """The longest layout; those of samples are shorter where sizes or words are drawn."""
+        check_length(length)
+        places = self.sampler.places(length, self.span(length))
+        return self.layout(self.sizes(places, self.span(length)), (self.words,) * 3)
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: Generator,
+        length: int | None = None,
+        words: int | float | None = None,
+    ) -> Batch:
+        """Draw `count` lines of one layout with numbers of up to `length` digits and up to `words` letters."""
+        length = self.checked(count, length)
+        return self.compose(self.draw(count, length, generator), words, generator)
+
+    def checked(self, count: int, length: int | None) -> int:
+        """The length to draw; counts and lengths that cannot be are refused."""
+        check_count(count)
+        length = self.digits if length is None else length
+        check_length(length)
+        return length
+
+    def compose(self, operands: Operands, words: int | float | None, generator: Generator) -> Batch:
+        """Write operands into a line with random text, and answer it."""
+        most = self.words if words is None else whole("words", words, 0, MOST_WORDS)
+        device = generator.device
+        counts = NO_WORDS
+        if most:
+            before, between, after = torch.randint(
+                most + 1, (3,), generator=generator, device=device
+            ).tolist()
+            counts = (before, between, after)
+        coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
+        inputs = blank_line(coordinates, self.sign).to(device).repeat(len(operands[0]), 1)
+        for name, operand in zip(self.operands, operands, strict=True):
+            inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
+        if most:
+            text = slots(coordinates, "text").to(device)
+            letters = torch.randint(
+                len(LETTERS), (len(inputs), len(text)), generator=generator, device=device
+            )
+            inputs[:, text] = letters + FIRST_LETTER
+        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+
+    def answer(
+        self, inputs: Int[Tensor, "batch token"], operands: Operands, coordinates: Coordinates
+    ) -> Int[Tensor, "batch token"]:
+        """Write the answer where it is read, and pads elsewhere."""
+        place = slots(coordinates, answer_field(coordinates)).to(inputs.device)
+        answers = torch.full_like(inputs, PAD)
+        answers[:, place] = self.solve(operands, len(place)).to(inputs.dtype)
+        return answers
+
+    def reference(
+        self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates | None = None
+    ) -> Int[Tensor, "batch token"]:
+        """Read the operands, solve, and write the answer where it is read.
+
+        Without coordinates the line has no text, and operands of one size in the variable format.
+        """
+        coordinates = coordinates or plain_layout(self, inputs.shape[1])
+        return self.answer(inputs, self.read(inputs, coordinates), coordinates)
+
+    def read(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Operands:
+        """The digits of the operands, least significant first."""
+        return tuple(
+            read(inputs[:, slots(coordinates, name).to(inputs.device)]).long() for name in self.operands
+        )
+
+
+@lru_cache(maxsize=1024)
+def plain_layout(task: Arithmetic, tokens: int) -> Coordinates:
+    """The layout without text that has this many tokens, and operands of one size in the variable format."""
+    one, two = (len(task.layout(task.sizes(size, size))) for size in (1, 2))
+    size, rest = divmod(tokens - one, two - one)
+    if rest or size < 0:
+        raise OrdinateError(
+            f"no line of {task.name} has {tokens} tokens without text: give the coordinates of the batch, "
+            f"or lines of {one}, {two}, {2 * two - one}, ... tokens"
+        )
+    return task.layout(task.sizes(size + 1, size + 1))
+
+
+def whole(name: str, value: int | float, least: int, most: int) -> int:
+    """A whole number from an axis, or a refusal.
+
+    >>> whole("cascade", 7.0, 0, 5)
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: cascade must be a whole number from 0 to 5, got 7: write cascade=5
+    """
+    if not (least <= value <= most and value == int(value)):
+        close = most if value > most else least
+        raise OrdinateError(
+            f"{name} must be a whole number from {least} to {most}, got {value:g}: write {name}={close}"
+        )
+    return int(value)

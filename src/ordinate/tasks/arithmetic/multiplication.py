@@ -1,0 +1,84 @@
+"""Multiplication by a short multiplier."""
+
+from typing import ClassVar
+
+import torch
+from jaxtyping import Int
+from pydantic import Field, model_validator
+from torch import Generator, Tensor
+
+from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError, nearest
+from ordinate.tasks.arithmetic.base import LAYOUTS, Arithmetic
+from ordinate.tasks.arithmetic.digits import multiply, strip
+from ordinate.tasks.arithmetic.formats import Operands
+from ordinate.tasks.arithmetic.layout import FACTORS, NO_WORDS, Words
+from ordinate.tasks.arithmetic.levels import carry_levels
+from ordinate.tasks.arithmetic.samplers import draws_pairs
+from ordinate.tasks.arithmetic.vocabulary import TIMES
+from ordinate.tasks.task import Batch
+
+
+class Multiplication(Arithmetic):
+    """The product with a multiplier of 1 to 3 digits: 56 x 4297 gives 240632.
+
+    The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
+    100 to 999); with `mixed`, of 1 to `multiplier` digits, drawn for every batch. The slice `levels` is the
+    number of rounds in which carries are handed on, all places at once.
+    """
+
+    name: ClassVar[str] = "multiplication"
+    summary: ClassVar[str] = "product of a number with a multiplier of 1 to 3 digits"
+    slices: ClassVar[tuple[str, ...]] = ("levels",)
+    sign: ClassVar[int] = TIMES
+
+    multiplier: int = Field(1, ge=1, le=3, description="digits of the multiplier, 1 to 3")
+    mixed: bool = Field(False, description="true to draw multipliers of 1 to `multiplier` digits, by batch")
+
+    @model_validator(mode="after")
+    def _one_number_is_drawn(self) -> "Multiplication":
+        if draws_pairs(self.sampler):
+            raise ValueError("the sampler draws pairs to be added: write sampler = 'uniform' or 'shifted'")
+        return self
+
+    @property
+    def layouts(self) -> int:
+        """Multipliers of several sizes are laid out anew for every batch, too."""
+        return LAYOUTS if self.mixed and self.multiplier > 1 else super().layouts
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Multiplier and multiplicand."""
+        return FACTORS
+
+    def sizes(self, places: int, width: int) -> tuple[int, ...]:
+        """A padded multiplicand has room for the product."""
+        return self.multiplier, self.format.longest(places, width + self.multiplier)
+
+    def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
+        """As the format has it."""
+        multiplier, multiplicand = sizes
+        return self.format.factors((multiplier, multiplicand), words)
+
+    def draw(self, count: int, length: int, generator: Generator) -> Operands:
+        """Draw a multiplier that starts with no zero, and a multiplicand from the sampler."""
+        device, width = generator.device, self.span(length)
+        size = self.multiplier
+        if self.mixed:
+            size = int(torch.randint(1, size + 1, (), generator=generator, device=device))
+        multiplier = torch.randint(10, (count, size), generator=generator, device=device)
+        multiplier[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=device)
+        digits = self.sampler.draw(count, length, generator, operands=1, width=width)
+        (multiplicand,) = self.format.write(digits, width + size, self.sampler.joint, generator)
+        return multiplier, multiplicand
+
+    def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
+        """Multiply, and turn leading zeros into pads."""
+        multiplier, multiplicand = operands
+        return strip(multiply(multiplier, multiplicand, places))
+
+    def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
+        """The rounds of carries of every sample."""
+        if name not in self.slices:
+            raise OrdinateError(f"multiplication has no slice {name!r}: {nearest(name, self.slices)}")
+        return carry_levels(*self.read(batch.input, batch.coordinates))

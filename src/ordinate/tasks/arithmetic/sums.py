@@ -1,0 +1,58 @@
+"""Sums of all kinds: what addition, addition without carries, subtraction and several addends share."""
+
+from typing import ClassVar
+
+import torch
+from jaxtyping import Int
+from pydantic import model_validator
+from torch import Generator, Tensor
+
+from ordinate.coordinates import Coordinates
+from ordinate.tasks.arithmetic.base import Arithmetic
+from ordinate.tasks.arithmetic.digits import resize, significant
+from ordinate.tasks.arithmetic.formats import Operands
+from ordinate.tasks.arithmetic.layout import ADDENDS, NO_WORDS, Words
+from ordinate.tasks.arithmetic.samplers import draws_pairs
+from ordinate.tasks.arithmetic.vocabulary import PAD, PLUS
+
+
+class Sums(Arithmetic):
+    """Numbers of one size with signs between them."""
+
+    sign: ClassVar[int] = PLUS
+
+    @model_validator(mode="after")
+    def _pairs_are_two(self) -> "Sums":
+        if draws_pairs(self.sampler) and len(self.operands) != 2:
+            raise ValueError(
+                f"the sampler draws pairs, and there are {len(self.operands)} numbers: "
+                "write sampler = 'uniform' or 'shifted'"
+            )
+        return self
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Two numbers."""
+        return ADDENDS[:2]
+
+    def sizes(self, places: int, width: int) -> tuple[int, ...]:
+        """All numbers have the same."""
+        return (self.format.longest(places, width),) * len(self.operands)
+
+    def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
+        """As the format has it."""
+        return self.format.addends(sizes, words)
+
+    def draw(self, count: int, length: int, generator: Generator) -> Operands:
+        """Draw numbers from the sampler and write them."""
+        width = self.span(length)
+        digits = self.sampler.draw(count, length, generator, operands=len(self.operands), width=width)
+        return self.format.write(digits, width, self.sampler.joint, generator)
+
+
+def widen(digits: Int[Tensor, "batch place"], operands: Operands) -> Int[Tensor, "batch place"]:
+    """Write an answer as wide as the longest operand, leading zeros kept, and pads above it."""
+    longest = resize(operands[0], digits.shape[-1])
+    for operand in operands[1:]:
+        longest = torch.maximum(longest, resize(operand, digits.shape[-1]))
+    return digits.masked_fill(~significant(longest) & (digits == 0), PAD)
