@@ -22,8 +22,8 @@ $(VENV)/docs: $(VENV)/core
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/core ## install, run a small value-generalization study, write a report (under 10 minutes)
-	$(BIN)/ordinate reproduce positional/value-scale --scale demo --out demo
+demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)
+	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
 
 test: $(VENV)/test lint types imports ## install, lint, type-check and run the tests with coverage
 	$(BIN)/python -m pytest --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90

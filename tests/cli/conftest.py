@@ -34,7 +34,7 @@ axes = {scale = [2, 10]}
 
 
 COMMANDS = (
-    *("tasks", "encodings", "models", "sample", "train", "evaluate", "runs"),
+    *("tasks", "encodings", "models", "relations", "sample", "discover", "train", "evaluate", "runs"),
     *("reproduce", "report", "bench", "doctor"),
 )
 

@@ -21,7 +21,7 @@ def test_every_command_has_an_example_and_json(call, command):
     ("command", "first", "keys"),
     [
         ("tasks", "sum", {"name", "family", "axes", "summary", "options"}),
-        ("encodings", "none", {"name", "summary", "beyond", "options"}),
+        ("encodings", "none", {"name", "summary", "beyond", "source", "options"}),
         ("models", "positional", {"name", "summary", "options"}),
     ],
 )
@@ -33,6 +33,7 @@ def test_what_there_is(call, command, first, keys):
     for row in found:
         assert row["name"] in text
         assert row["summary"] in text
+        assert row.get("source", "") in text
 
 
 def test_sample_gives_exact_answers(call):

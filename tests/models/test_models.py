@@ -188,5 +188,6 @@ def test_settings_come_back_from_their_dump():
 @pytest.mark.parametrize("name", sorted(ENCODINGS))
 def test_the_standard_model_takes_every_encoding(name):
     task = make_task("sum", length=4)
-    model = build_model(Standard(encoding=(ENCODINGS[name](),)), task, seed=0)
+    options = {"fields": ("number",)} if name == "upe" else {}
+    model = build_model(Standard(encoding=(ENCODINGS[name](**options),)), task, seed=0)
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()

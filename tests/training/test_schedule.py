@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from ordinate.training.optimizer import OPTIMIZERS, Adam, AdamW
-from ordinate.training.schedule import Constant, Cosine, Plateau
+from ordinate.training.schedule import Constant, Cosine, Linear, Plateau
 
 
 def rates(schedule, steps=100, losses=None):
@@ -30,6 +30,13 @@ def test_cosine_rises_then_falls_to_its_floor():
     assert seen[55] == pytest.approx(0.6, abs=0.01)
     assert seen[-1] == pytest.approx(0.2, abs=0.01)
     assert sorted(seen[10:], reverse=True) == seen[10:]
+
+
+def test_linear_rises_then_falls_in_a_straight_line_to_its_floor():
+    seen = rates(Linear(warmup=0.1, floor=0.2))
+    assert seen[:10] == pytest.approx([0.1 * (i + 1) for i in range(10)])
+    assert seen[10:] == pytest.approx([1 - 0.8 * i / 90 for i in range(90)])
+    assert rates(Linear(warmup=0.0), steps=4) == pytest.approx([1, 1, 2 / 3, 1 / 3])
 
 
 def test_plateau_waits_for_its_patience():

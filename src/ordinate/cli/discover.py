@@ -75,7 +75,8 @@ def evidence_rows(evidence: "Evidence", threshold: float) -> tuple[list[list[str
     """The rows of one field, nearest difference first, and a line about those left out.
 
     >>> from ordinate.positions.discovery import Evidence
-    >>> evidence_rows(Evidence("first", "window", {0: 1.0, 1: 0.25, **dict.fromkeys(range(2, 12), 0.0)}, (0, 1)), 0.1)[1]
+    >>> rates = {0: 1.0, 1: 0.25, **dict.fromkeys(range(2, 12), 0.0)}
+    >>> evidence_rows(Evidence("first", "window", rates, (0, 1)), 0.1)[1]
     '10 more, all 0'
     """
     from ordinate.figures.numbers import show_number

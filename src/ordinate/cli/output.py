@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ordinate.runs.plain import to_json
 
-WIDTH = 200
+WIDTH = 400
 """Columns for a file or a pipe, where nothing has to fit a window."""
 
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?|n/a|∞|-∞|failed|")

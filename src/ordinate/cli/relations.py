@@ -41,7 +41,7 @@ def relations(
     from ordinate.positions.relations import BoundRelation
 
     relation = choose(read_toml(shown), RELATIONS, "relation")
-    chosen = chosen_task(task, options)
+    chosen = chosen_task(task, options, length)
     length = max(chosen.lengths()) if length is None else length
     coordinates = chosen.coordinates(length)
     text = relation.show(coordinates)

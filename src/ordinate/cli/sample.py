@@ -30,7 +30,7 @@ def sample(
     from ordinate.cli.tasks import axis_values, chosen_task, whole_length
     from ordinate.seeds import generator
 
-    chosen = chosen_task(task, options)
+    chosen = chosen_task(task, options, length)
     given = axis_values(chosen, [*(axes or ()), *([] if scale is None else [f"scale={scale}"])])
     if "length" in given:
         length = whole_length(given.pop("length"))

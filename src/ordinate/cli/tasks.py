@@ -4,13 +4,15 @@ from collections.abc import Iterable
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.evaluation.sweep import Axis
-from ordinate.tasks import make_task
+from ordinate.tasks import TASKS, make_task
 from ordinate.tasks.task import Task
 from ordinate.training.recipe import apply_change
 
 
-def chosen_task(name: str, options: Iterable[str] | None) -> Task:
+def chosen_task(name: str, options: Iterable[str] | None, length: int | None = None) -> Task:
     """Return the task of this name with options such as `digits=3`; bad ones are refused in one line.
+
+    A length becomes the option of that name where a task has one: some, such as `path`, have no other length.
 
     >>> chosen_task("multiplication", ["multiplier=3"]).multiplier
     3
@@ -23,6 +25,8 @@ def chosen_task(name: str, options: Iterable[str] | None) -> Task:
         if key.strip() == "name":
             raise OrdinateError(f"--set {option!r} would be another task: write its name after the command")
         apply_change(table, option)
+    if length is not None and name in TASKS and "length" in TASKS[name].model_fields:
+        table["length"] = length
     return make_task(name, **table)
 
 

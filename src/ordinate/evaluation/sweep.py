@@ -220,7 +220,7 @@ def sweep(
     model: Model,
     task: Task,
     axis: str | Axis,
-    values: Iterable[float] | None = None,
+    values: Iterable[float | int] | None = None,
     *,
     count: int = 1000,
     seed: int = 0,
@@ -230,6 +230,6 @@ def sweep(
     A model is anything that maps (inputs, coordinates) to outputs.
     """
     if isinstance(axis, str):
-        axis = Axis(axis, tuple(values or ())) if values is not None else Axis.parse(axis)
+        axis = Axis(axis, tuple(map(float, values))) if values is not None else Axis.parse(axis)
     sets: Sequence[TestSet] = [test_set(task, axis.name, v, count=count, seed=seed) for v in axis.values]
     return [measure(model, task, tests)[0] for tests in sets]

@@ -2,11 +2,13 @@
 
     x <- x + attention(norm(x)),    x <- x + W_2 gelu(W_1 norm(x)),    y = decode(norm(x))
 
-With `loops` the layers are gone through several times with the same weights.
+With `loops` the layers are gone through several times with the same weights; training may draw the number of loops
+anew for every batch, so that more of them at the end carry on what a few have learned.
 """
 
 from collections.abc import Sequence
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -53,20 +55,29 @@ class Encoder(nn.Module):
         *,
         dropout: float = 0.0,
         loops: int = 1,
+        trained_loops: tuple[int, int] | None = None,
     ) -> None:
         super().__init__()
         width = attentions[0].width
-        self.features, self.encoding, self.loops = features, encoding, loops
+        self.features, self.encoding = features, encoding
+        self.loops, self.trained_loops = loops, trained_loops
         self.encode = nn.Linear(features + encoding.extra_features, width)
         self.layers = nn.ModuleList(ResidualBlock(attention, hidden, dropout) for attention in attentions)
         self.norm = nn.LayerNorm(width)
         self.decode = nn.Linear(width, outputs)
 
+    def _loops(self) -> int:
+        """How often the layers are gone through; drawn in training where the recipe says so."""
+        if not self.training or self.trained_loops is None:
+            return self.loops
+        fewest, most = self.trained_loops
+        return int(torch.randint(fewest, most + 1, ()))
+
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens."""
         x = self.encoding.embed(as_features(x, self.features, self.encode.weight.dtype), coordinates)
         x = self.encode(x)
-        for _ in range(self.loops):
+        for _ in range(self._loops()):
             for layer in self.layers:
                 x = layer(x, coordinates, self.encoding)
         return self.decode(self.norm(x))  # type: ignore[no-any-return]

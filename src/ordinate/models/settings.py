@@ -179,6 +179,15 @@ class ResidualEncoder(ModelSettings):
     ] = Content()
     dropout: float = Field(0.0, ge=0, lt=1)
     loops: int = Field(1, ge=1, le=1024, description="how often the layers are gone through")
+    trained_loops: tuple[int, int] | None = Field(
+        None, description="fewest and most loops in training, drawn for every batch; `loops` where not given"
+    )
+
+    @model_validator(mode="after")
+    def _loops_are_a_range(self) -> "ResidualEncoder":
+        if self.trained_loops is not None and not 1 <= self.trained_loops[0] <= self.trained_loops[1] <= 1024:
+            raise ValueError(f"must have trained_loops = [fewest, most], got {list(self.trained_loops)}")
+        return self
 
     def build(self, task: Task) -> Encoder:
         """Assemble the model."""
@@ -192,6 +201,7 @@ class ResidualEncoder(ModelSettings):
             encoding,
             dropout=self.dropout,
             loops=self.loops,
+            trained_loops=self.trained_loops,
         )
 
 

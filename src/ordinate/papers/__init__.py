@@ -4,12 +4,18 @@ from pathlib import Path
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.papers.beyond.addition import Addition1000
+from ordinate.papers.beyond.cascades import Cascades
+from ordinate.papers.beyond.multiplication import Multiplication1
+from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.published import published
 from ordinate.runs import read_json
 
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (ValueScale(), Addition1000())}
+FIGURES: dict[str, Figure] = {
+    figure.name: figure
+    for figure in (ValueScale(), Addition1000(), Cascades(), Multiplication1(), Both(), InText())
+}
 
 
 def rewrite_report(folder: Path) -> Result:

@@ -16,7 +16,7 @@ from ordinate.tasks.task import Answers, Batch
 
 
 def loss(
-    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, "token out"]
+    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, "token #out"]
 ) -> Float[Tensor, ""]:
     """Mean over the scored outputs: squared error of numbers, cross-entropy of symbols.
 
@@ -32,22 +32,24 @@ def loss(
 def ensemble_losses(
     models: Sequence[nn.Module],
     batches: Sequence[Batch],
-    scored: Sequence[Bool[Tensor, "token out"]],
+    scored: Sequence[Bool[Tensor, "_ _"]],
     *,
     vectorised: bool = True,
+    noise: Sequence[int] | None = None,
 ) -> Float[Tensor, " member"]:
     """The loss of every member on its own batch, with gradients to its own parameters.
 
-    Members whose batches have other layouts, and models that cannot be mapped over, are computed one after another.
+    Members whose batches have other layouts, and models that cannot be mapped over, are computed one after another,
+    each with the global generator at its own seed of `noise`, so that no member depends on its companions.
     """
     coordinates = batches[0].coordinates
     if len(models) == 1 or not vectorised or any(batch.coordinates != coordinates for batch in batches):
-        return torch.stack(
-            [
-                loss(model(batch.input, batch.coordinates), batch.target, counts)
-                for model, batch, counts in zip(models, batches, scored, strict=True)
-            ]
-        )
+        found = []
+        for place, (model, batch, counts) in enumerate(zip(models, batches, scored, strict=True)):
+            if noise is not None:
+                torch.manual_seed(noise[place])
+            found.append(loss(model(batch.input, batch.coordinates), batch.target, counts))
+        return torch.stack(found)
     named = [dict(model.named_parameters()) for model in models]
     stacked = {name: torch.stack([parameters[name] for parameters in named]) for name in named[0]}
 

@@ -1,10 +1,12 @@
-"""What this machine can do: devices and memory, checked before a training starts."""
+"""What this machine and a model can do: devices, memory and lengths, checked before a training starts."""
 
 import os
 
 import torch
 
 from ordinate.errors import OrdinateError
+from ordinate.models import build_model
+from ordinate.seeds import generator
 from ordinate.training.recipe import Recipe
 
 
@@ -45,3 +47,24 @@ def check_memory(recipe: Recipe, seeds: int) -> None:
             f"{seeds} seeds at once need about {seeds * ensemble_bytes(recipe) / 2**30:.1f} GiB, "
             f"{free / 2**30:.1f} GiB are free: at most {max(most, 0)} seeds, or a smaller training.batch"
         )
+
+
+def check_lengths(recipe: Recipe) -> None:
+    """Refuse, before the training and not after it, to measure at a length that the model cannot take.
+
+    One sample of the longest length that is longer than those of training goes through an untrained model.
+    """
+    task, evaluation = recipe.task.tested(), recipe.evaluation
+    wanted = [int(value) for value in evaluation.axes.get("length", ())]
+    if evaluation.length is not None and set(evaluation.axes) - {"length"}:
+        wanted.append(evaluation.length)
+    longest = max(wanted, default=0)
+    if longest <= max(task.lengths()):
+        return
+    batch = task.sample(1, generator=generator(0, "longest"), length=longest)
+    model = build_model(recipe.model, recipe.task, seed=0).eval()
+    try:
+        with torch.no_grad():
+            model(batch.input, batch.coordinates)
+    except OrdinateError as error:
+        raise OrdinateError(f"evaluation: {error}") from None

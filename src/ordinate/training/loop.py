@@ -14,7 +14,7 @@ from ordinate.runs import Run, Store
 from ordinate.seeds import derive
 from ordinate.tasks.task import Batch
 from ordinate.training.ensemble import ensemble_losses
-from ordinate.training.limits import check_memory, resolve_device
+from ordinate.training.limits import check_lengths, check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
 from ordinate.training.recipe import Recipe
 
@@ -42,6 +42,7 @@ def train(
     seeds = list(dict.fromkeys(seeds))
     device = resolve_device(recipe.training.device)
     check_memory(recipe, len(seeds))
+    check_lengths(recipe)
     document = recipe.to_dict()
     runs = [store.open(document, seed) for seed in seeds]
     todo = [run for run in runs if run.status != "done"]
@@ -129,13 +130,13 @@ class _Training:
         batches = [self._moved(member.data.at(self.step)) for member in self.active]
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
-        torch.manual_seed(derive(self.active[0].seed, "noise", self.step))
         with self._precision():
             losses = ensemble_losses(
                 [member.model for member in self.active],
                 batches,
                 [self._scored(batch.coordinates) for batch in batches],
                 vectorised=self._can_map(),
+                noise=[derive(member.seed, "noise", self.step) for member in self.active],
             )
         losses.sum().backward()
         self.step += 1

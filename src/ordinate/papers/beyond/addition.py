@@ -88,7 +88,9 @@ def _laptop() -> Scale:
             at_least(
                 "relation", "length=1000", 0.95, "Declared relation: at least 95 % exact at 1000 digits."
             ),
-            at_most("relation", "seconds", 600, "Declared relation: at most 10 minutes of training a seed."),
+            at_most(
+                "relation", "seconds", 600.0, "Declared relation: at most 10 minutes of training a seed."
+            ),
             at_least(
                 "discovered", "length=1000", 0.95, "Discovered relation: at least 95 % exact at 1000 digits."
             ),

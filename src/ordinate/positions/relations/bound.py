@@ -46,6 +46,10 @@ class BoundRelation:
         """How many classes there are; each has its own parameters."""
         return len(self.labels)
 
+    def parameters(self, dim: int, heads: int = 1, layers: int = 1) -> int:
+        """How many numbers a vector of this size for every class, head and layer has."""
+        return self.classes * dim * heads * layers
+
     @property
     def names(self) -> list[str]:
         """A reader's name of every class."""
@@ -142,7 +146,10 @@ def _check_fields(relation: Relation, trained: Sequence[Coordinates]) -> None:
     known = {name for coordinates in trained for name in coordinates.fields}
     for name in relation.named_fields():
         if name not in known:
-            raise OrdinateError(f"{relation}: there is no field {name!r}, {nearest(name, known)}")
+            longest = max(len(coordinates) for coordinates in trained)
+            raise OrdinateError(
+                f"{relation}: there is no field {name!r} at {longest} tokens: {nearest(name, known)}"
+            )
 
 
 def _check_depends_on_coordinates(relation: Relation, coordinates: Coordinates) -> None:
@@ -152,10 +159,12 @@ def _check_depends_on_coordinates(relation: Relation, coordinates: Coordinates) 
     whole = relation.relate(places.column(), places.row())
     part = relation.relate(places.part(some).column(), places.part(some).row())
     for all_pairs, few in zip(_canonical(whole), _canonical(part), strict=True):
-        if not torch.equal(all_pairs[some][:, some], few):
+        unlike = all_pairs[some][:, some] != few
+        if unlike.any():
+            query, key = (coordinates.label(2 * int(place)) for place in unlike.nonzero()[0, :2])
             raise OrdinateError(
-                f"{relation} depends on something that is not in the coordinates at {len(coordinates)} tokens: "
-                "use only field, ordinate and index of the two tokens"
+                f"{relation} depends on something that is not in the coordinates of {query!r} and {key!r} at "
+                f"{len(coordinates)} tokens: use only field, ordinate and index of the two tokens"
             )
 
 

@@ -1,0 +1,118 @@
+"""The residual encoder: every form and encoding, lengths never trained, loops."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordinate.errors import OrdinateError
+from ordinate.kinds import choose
+from ordinate.models import MODELS, ResidualEncoder, build_model
+from ordinate.positions.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
+from ordinate.positions.relations import aligned, window
+from ordinate.tasks import TASKS, make_task
+
+TASK = make_task("addition", digits=2, width=3)
+SMALL = {"layers": 2, "heads": 4, "width": 16, "hidden": 16}
+RELATED = (Pairwise(relation=(aligned() * window(2),)),)
+
+
+def batch_of(task, length=None, count=2):
+    return task.sample(count, generator=torch.Generator().manual_seed(0), length=length)
+
+
+@pytest.mark.parametrize("name", sorted(ENCODINGS))
+def test_every_encoding_works_and_gets_a_gradient(name):
+    options = {"fields": ("first",)} if name == "upe" else {}
+    model = build_model(ResidualEncoder(**SMALL, encoding=(ENCODINGS[name](**options),)), TASK, seed=0)
+    batch = batch_of(TASK)
+    output = model(batch.input, batch.coordinates)
+    assert output.shape == (2, len(batch.coordinates), TASK.outputs)
+    output.square().sum().backward()
+    assert output.isfinite().all()
+    for parameter in model.encoding.parameters():
+        assert parameter.grad is not None
+        assert parameter.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_every_task_goes_through(name):
+    task = make_task(name)
+    model = build_model(ResidualEncoder(**SMALL, encoding=(NoPosition(),)), task, seed=0)
+    batch = batch_of(task)
+    assert model(batch.input, batch.coordinates).shape == (2, len(batch.coordinates), task.outputs)
+
+
+@settings(max_examples=10)
+@given(st.permutations(range(7)))
+def test_without_positions_it_sees_a_set(order):
+    model = build_model(ResidualEncoder(**SMALL, encoding=(NoPosition(),)), TASK, seed=0).double()
+    batch, order = batch_of(TASK), list(order)
+    moved = model(batch.input[:, order], batch.coordinates)
+    torch.testing.assert_close(moved, model(batch.input, batch.coordinates)[:, order])
+
+
+@pytest.mark.parametrize("encoding", [RELATED, (Alibi(),), (Rope(),), (Shaw(clip=3),), (NoPosition(),)])
+def test_it_runs_at_lengths_never_trained(encoding):
+    model = build_model(ResidualEncoder(**SMALL, encoding=encoding), TASK, seed=0)
+    for length in (1, 4, 40):
+        batch = batch_of(TASK, length)
+        assert model(batch.input, batch.coordinates).isfinite().all()
+
+
+def test_answers_of_a_related_model_depend_on_the_window_alone():
+    """Two layers of window(2): a place sees at most four places back, at any length."""
+    model = build_model(ResidualEncoder(**SMALL, encoding=RELATED), TASK, seed=0).double()
+    batch = batch_of(TASK, 12)
+    c, changed = batch.coordinates, batch.input.clone()
+    token = next(i for i in range(len(c)) if c.label(i) == "first 3")
+    changed[:, token] = (changed[:, token] + 1) % 10
+    moved = (model(changed, c) != model(batch.input, c)).any(-1).any(0)
+    assert {c.ordinate[i] for i in moved.nonzero().flatten().tolist()} == {3, 4, 5, 6, 7}
+
+
+def test_loops_go_through_the_same_layers_again():
+    twice = build_model(ResidualEncoder(**SMALL, encoding=RELATED, loops=2), TASK, seed=0)
+    once = build_model(ResidualEncoder(**SMALL, encoding=RELATED), TASK, seed=0)
+    batch = batch_of(TASK)
+    looped = twice(batch.input, batch.coordinates)
+    assert not torch.allclose(looped, once(batch.input, batch.coordinates))
+    once.layers = torch.nn.ModuleList([*once.layers, *once.layers])
+    torch.testing.assert_close(looped, once(batch.input, batch.coordinates))
+
+
+def test_dropout_is_there_in_training_only():
+    model = build_model(ResidualEncoder(**SMALL, encoding=RELATED, dropout=0.5), TASK, seed=0)
+    batch = batch_of(TASK)
+    assert not torch.equal(model(batch.input, batch.coordinates), model(batch.input, batch.coordinates))
+    model.eval()
+    assert torch.equal(model(batch.input, batch.coordinates), model(batch.input, batch.coordinates))
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ({"attention": "contnet"}, "model.attention.kind = 'contnet' is not known: did you mean 'content'?"),
+        ({"attention": {"kind": "class", "x": 1}}, "unknown key 'model.attention.x'"),
+        ({"dropout": 1.0}, "model.dropout = 1.0 is not allowed"),
+        ({"loops": 0}, "model.loops = 0 is not allowed"),
+        ({"width": 30}, "multiple of heads, got 30 and 4"),
+        ({"encoding": {"kind": "pairwise", "relation": "alinged"}}, "did you mean 'aligned'?"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(value, line):
+    with pytest.raises(OrdinateError) as error:
+        choose({"kind": "encoder", **value}, MODELS, "model")
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_more_relations_than_heads_are_refused():
+    encoding = Pairwise(relation=(aligned(), window(1), window(2)))
+    with pytest.raises(OrdinateError, match="has 3 relations for 4 heads: write a number of heads"):
+        build_model(ResidualEncoder(**SMALL, encoding=(encoding,)), TASK, seed=0)
+
+
+def test_settings_come_back_from_their_dump():
+    settings = ResidualEncoder(**SMALL, encoding=(*RELATED, Alibi()), attention="content-class", loops=2)
+    assert choose(settings.model_dump(mode="json"), MODELS, "model") == settings
