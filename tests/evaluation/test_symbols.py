@@ -142,5 +142,18 @@ def test_slices_that_are_not_there():
         OrdinateError, match=r"task 'addition' has no slice 'cascad': did you mean 'cascade'\?"
     ):
         sliced(perfect(ADD), ADD, tests, "cascad")
+    sums = make_task("sum")
+    numbers = test_set(sums, "length", 3.0, count=4, seed=0)
     with pytest.raises(OrdinateError, match=r"task 'sum' has no slice 'x': it has none"):
-        sliced(lambda x, c: x, make_task("sum"), tests, "x")
+        sliced(lambda x, c: x, sums, numbers, "x")
+
+
+def test_places_tell_which_digit_is_wrong():
+    tests = test_set(ADD, "length", 3.0, count=200, seed=0)
+    odd = perfect(ADD, wrong=lambda x: x[:, 0] % 2 == 1)
+    by_place = {part.value: part for part in sliced(odd, ADD, tests, "place")}
+    assert sorted(by_place) == [0, 1, 2, 3, 4]
+    share = float((tests.batches[0].input[:, 0] % 2 == 1).double().mean())
+    assert by_place[0].score == pytest.approx(1 - share)
+    assert all(by_place[place].score == 1 for place in (1, 2, 3, 4))
+    assert all(part.count == 200 for part in by_place.values())

@@ -79,6 +79,10 @@ class Ring(Task):
         """The ring has one length."""
         return (self.places,)
 
+    def seen(self, axis: str, value: float) -> bool:
+        """As many places as training fills."""
+        return axis == "filled" and value == self.filled
+
     def coordinates(self, length: int) -> Coordinates:
         """Place k of the ring has ordinate k."""
         if length != self.places:
