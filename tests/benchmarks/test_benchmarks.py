@@ -58,7 +58,7 @@ def test_an_unknown_section_is_refused_before_anything_runs():
 
 def test_data():
     rows = rows_of("data")
-    assert len(rows) == 2 * len(TASKS)
+    assert len(rows) == 2 * sum(task.family == "numbers" for task in TASKS.values())
     assert all(row["value"] > 0 for row in rows.values())
     assert targets(rows) == {f"{name}: drawn": rate for name, rate in data.RATES.items()} | {
         f"{name}: ours / textbook": ratio for name, ratio in data.RATIOS.items()
