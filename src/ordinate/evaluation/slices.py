@@ -10,7 +10,6 @@ from ordinate.evaluation.metrics import symbols_right
 from ordinate.evaluation.sweep import Model, TestSet, measure, outputs
 from ordinate.tasks.task import Task
 
-
 PLACE = "place"
 """The slice of every task on symbols whose value belongs to a symbol, not to a sample: its place in the answer."""
 

@@ -7,14 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
 
 from ordinate.figures.curves import _GREY, Panel, draw_seeds, grid, legend
 from ordinate.figures.numbers import show_number
 
+DECADES = 30
+"""Ranges wider than this get a logarithmic axis."""
+
 
 def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
-    """Draw exact match against the axis, one panel a task; panels that span more than a decade get a logarithmic axis.
+    """Draw exact match against the axis, one panel a task; wide ranges get a logarithmic axis.
 
     >>> from ordinate.figures.curves import Series
     >>> curve = Series("relation", "first", [5, 100, 1000], [[1.0, 1.0, 0.97], [1.0, 0.99, 0.95]])
@@ -35,20 +38,35 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
     ticks = sorted({float(p) for series in panel.series for p in series.x})
     axes.set_ylim(-0.03, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    if ticks[-1] > 10 * max(ticks[0], 1e-9):
+    if ticks[-1] > DECADES * max(ticks[0], 1e-9):
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
-    _shade(axes, panel.trained_to, ticks)
-
-
-def _shade(axes: Axes, trained_to: float | int | None, ticks: list[float]) -> None:
-    """Shade what was trained."""
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     left, right = axes.get_xlim()
-    if trained_to is None or trained_to < ticks[0]:
-        return
-    beyond = [t for t in ticks if t > trained_to]
-    end = float(np.sqrt(trained_to * beyond[0])) if beyond else right
-    axes.axvspan(left, end, color="#000000", alpha=0.07, lw=0, zorder=0)
+    if panel.trained_to is not None and panel.trained_to >= ticks[0]:
+        beyond = [t for t in ticks if t > panel.trained_to]
+        end = float(np.sqrt(panel.trained_to * beyond[0])) if beyond else right
+        _shade(axes, left, end, "in training")
+    if panel.reach is not None and panel.reach < right:
+        _shade(axes, panel.reach + 0.5, right, "out of reach")
     axes.set_xlim(left, right)
+
+
+def _shade(axes: Axes, left: float, right: float, name: str) -> None:
+    """Shade a range of x and name it in the shade."""
+    axes.axvspan(left, right, color="#000000", alpha=0.07, lw=0, zorder=0)
+    middle = float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2
+    axes.text(
+        middle,
+        0.5,
+        name,
+        transform=axes.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="center",
+        fontsize=8,
+        color=_GREY,
+    )

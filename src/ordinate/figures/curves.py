@@ -61,13 +61,17 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One task. Values of x up to `trained_to` were seen in training (`None`: do not mark them)."""
+    """One task. Values of x up to `trained_to` were seen in training (`None`: do not mark them).
+
+    Above `reach` no answer can be right by construction.
+    """
 
     title: str
     xlabel: str
     ylabel: str
     series: Sequence[Series]
     trained_to: float | int | None = 1.0
+    reach: float | int | None = None
 
 
 def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:

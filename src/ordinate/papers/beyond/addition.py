@@ -10,7 +10,9 @@ from ordinate.positions.relations import Relation, aligned, window
 from ordinate.tasks import make_task
 
 TASK = make_task("addition", digits=5, width=8, sampler={"kind": "mixture", "of": "chains"})
-BACK = 4
+BACK, LAYERS = 4, 4
+REACH = BACK * LAYERS
+"""How far a carry can be seen: so many places back in every layer."""
 RELATION = aligned("first", "second") * window(back=BACK)
 CASCADES = tuple(float(k) for k in range(1, 21))
 
@@ -75,10 +77,10 @@ def _laptop() -> Scale:
     steps = 7000
     far: dict[str, Any] = {"lengths": LENGTHS}
     near: dict[str, Any] = {"lengths": NEAR, "count": 200}
-    declared = related("relation", TASK, RELATION, steps, cascades=CASCADES, **far)
+    declared = related("relation", TASK, RELATION, steps, cascades=CASCADES, layers=LAYERS, **far)
     return Scale(
         (
-            Curve(declared, 5, "positional", DECLARED),
+            Curve(declared, 5, "positional", DECLARED, reach=REACH),
             Curve(related("discovered", TASK, discovered(), steps, **far), 3, "first", FOUND),
             Curve(shaw(TASK, steps, **near), 3, "standard", NOTHING),
             Curve(absolute(TASK, steps, **near), 3, "baseline", NOTHING),
@@ -102,8 +104,5 @@ def _laptop() -> Scale:
                 "Without it, absolute positions: at most half exact at 20 digits.",
             ),
         ),
-        {
-            "reach": f"{BACK} places back in each of {declared.model.layers} layers: cascades longer than "
-            f"{BACK * (declared.model.layers or 1)} are out of reach by construction"
-        },
+        {"out of reach": f"cascades longer than {REACH}: {BACK} places back in each of {LAYERS} layers"},
     )

@@ -29,6 +29,8 @@ class Curve:
     role: str
     """Colour, marker and line, see `ordinate.figures.style.ROLES`."""
     knowledge: str
+    reach: int | None = None
+    """Cascades longer than this are out of reach by construction: layers times places back."""
 
     @property
     def label(self) -> str:
@@ -97,19 +99,19 @@ class Extrapolation(Figure):
         return accuracy_curves([self._panel(axis, curves) for axis in axes])
 
     def _panel(self, axis: str, curves: dict[str, Any]) -> Panel:
-        series, trained = [], None
+        series, there = [], [curve for curve in curves.values() if axis in curve["axes"]]
+        trained, reaches = there[0]["trained"], [curve["reach"] for curve in there]
         for label, curve in curves.items():
             if axis not in curve["axes"]:
                 continue
             values = curve["axes"][axis]
-            if axis == "length":
-                trained = curve["trained"]
             rows = [[math.nan if v is None else v for v in row] for row in values["values"]]
             series.append(Series(label, curve["role"], values["x"], rows))
-        title, name = ("length", self.unit) if axis == "length" else (axis, f"longest {axis}")
-        if axis != "length":
-            title = f"{axis}, {next(iter(curves.values()))['length']} digits"
-        return Panel(title, name, "exact match", series, trained_to=trained)
+        if axis == "length":
+            return Panel("length", self.unit, "exact match", series, trained_to=trained)
+        reach = None if None in reaches else max(reaches)
+        title = f"{axis}, {there[0]['length']} digits"
+        return Panel(title, f"longest {axis}", "exact match", series, trained_to=trained, reach=reach)
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what is shown."""
@@ -150,6 +152,7 @@ def _measured(curve: Curve, runs: Sequence[Run]) -> dict[str, Any]:
         "knowledge": curve.knowledge,
         "trained": trained,
         "length": evaluation.length,
+        "reach": curve.reach,
         "axes": axes,
         "parameters": records[0].get("parameters"),
         "samples_seen": max((record.get("samples_seen") or 0 for record in records), default=0),
@@ -207,7 +210,7 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
     for label, curve in curves.items():
         axis = curve["axes"].get("length", {"x": [], "names": []})
         at = dict(zip(axis["x"], axis["names"], strict=True))
-        cells = [f"{summarise(_values(curve, at[n])).median:.1%}" if n in at else "" for n in lengths]
+        cells = [_percent(summarise(_values(curve, at[n])).median) if n in at else "" for n in lengths]
         seconds = [s for s in curve["seconds"] if s is not None]
         rows.append(
             [
@@ -224,6 +227,10 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "caption": "Exact match by the digits of the numbers, median over seeds; seconds of the slowest seed.",
     }
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if math.isfinite(share) else "failed"
 
 
 def _plain(value: float | None) -> float | None:
