@@ -22,7 +22,8 @@ TRAINING = Training(
 )
 
 NOTHING = (
-    "not told anything of significance: positions are places in the sequence, every token sees all others"
+    "not told anything of significance: positions are places in the sequence, every token sees all others; up to 7 "
+    "digits a line has the number of tokens of training, beyond it is longer"
 )
 
 
