@@ -24,7 +24,10 @@ def result(figure: str) -> dict:
 
 
 def origin(document: dict) -> str:
-    minutes = f"{document['wall_seconds'] / 60:.0f} minutes on {document['workers']} cores"
+    if document["wall_seconds"] is None:
+        minutes = f"{document['training_seconds'] / 60:.0f} minutes of training in all, {document['workers']} at a time"
+    else:
+        minutes = f"{document['wall_seconds'] / 60:.0f} minutes on {document['workers']} cores"
     revision = (document["environment"].get("revision") or "unknown")[:10]
     return f"\n`{document['command']}`, {minutes}, {document['environment']['cpu']}, revision {revision}.\n"
 

@@ -109,12 +109,14 @@ class Figure(ABC):
         study = self.study(scale, out / "runs")
         started = time.monotonic()
         outcomes = study.run(engine, on_event)
-        wall = round(time.monotonic() - started, 1) if outcomes else None
+        runs = [run for recipe in study.recipes for run in study.runs(recipe)]
+        whole = len(outcomes) == len(runs)  # a part of it says nothing of the time that all takes
+        wall = round(time.monotonic() - started, 1) if whole else None
         broken = [f"{outcome.job.name}: {outcome.error}" for outcome in outcomes if not outcome.ok]
         folder = out / f"{self.name}-{scale}"
-        if wall is None and (folder / "result.json").is_file():
+        if not outcomes and (folder / "result.json").is_file():
             wall = read_json(folder / "result.json").get("wall_seconds")
-        if broken and not any(run.status == "done" for r in study.recipes for run in study.runs(r)):
+        if broken and not any(run.status == "done" for run in runs):
             raise OrdinateError(f"no run of {self.name} ended: {broken[0].strip().splitlines()[-1]}")
         document = {
             "figure": self.name,
@@ -122,6 +124,7 @@ class Figure(ABC):
             "command": f"ordinate reproduce {self.name} --scale {scale}",
             "environment": environment(),
             "wall_seconds": wall,
+            "training_seconds": round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
             "workers": engine.workers,
             "not_ended": broken,
             **self.measure(scale, study),
