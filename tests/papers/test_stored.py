@@ -40,3 +40,29 @@ def test_every_curve_has_three_seeds_or_more(document):
     for by_model in document["curves"].values():
         for curve in by_model.values():
             assert len(curve["values"]) >= 3
+
+
+ADDITION = Path(__file__).parents[2] / "results" / "beyond" / "addition-1000" / "result.json"
+
+
+@pytest.fixture(scope="module")
+def addition():
+    return json.loads(ADDITION.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("curve", "seeds", "digits", "share"),
+    [("relation", 5, 100, 0.99), ("relation", 5, 1000, 0.95), ("discovered", 3, 1000, 0.95)],
+)
+def test_additions_learned_on_five_digits_are_right_far_beyond(addition, curve, seeds, digits, share):
+    axis = addition["curves"][curve]["axes"]["length"]
+    values = [row[axis["x"].index(digits)] for row in axis["values"]]
+    assert len(values) == seeds
+    assert sorted(values)[seeds // 2] >= share
+    assert addition["scale"] == "laptop"
+    assert addition["environment"]["revision"]
+    assert addition["not_ended"] == []
+
+
+def test_a_seed_of_addition_trains_in_ten_minutes(addition):
+    assert max(addition["curves"]["relation"]["seconds"]) <= 600
