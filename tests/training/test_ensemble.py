@@ -17,7 +17,7 @@ def recipe(model="positional", name="small", **training):
             "task": {"name": "sum", "length": 4},
             "model": {"kind": model, "width": 16, "hidden": 16},
             "training": {
-                "steps": 200,
+                "steps": 80,
                 "batch": 16,
                 "precision": "float64",
                 "device": "cpu",

@@ -33,7 +33,7 @@ def bench(
     wanted = list(dict.fromkeys(sections or SECTIONS))
     results = run_sections(wanted, on_progress=note, settings=QUICK if quick else FULL)
     if json:
-        print_json(results)
+        print_json({"command": " ".join(["ordinate bench", *(sections or ()), "--json"]), **results})
     else:
         headers = ["section", "measure", "value", "unit", "target", ""]
         print_table(headers, [_row(row) for row in results["rows"]])
