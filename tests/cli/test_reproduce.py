@@ -42,6 +42,7 @@ class Fake:
             "nan": float("nan"),
         }
         return SimpleNamespace(
+            document=document,
             claims=[claim],
             table=(["n", "square"], [["2", "4"], ["3", "9"]]),
             files={"html": out / "report.html"},

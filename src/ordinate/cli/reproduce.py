@@ -124,6 +124,8 @@ def _show(result: Any, name: str, scale: str) -> None:
         print_table(["verdict", "claim", "measured", "needed", "published", "seeds"], verdicts)
         for reason in dict.fromkeys(claim.reason for claim in result.claims if claim.verdict != "supported"):
             say(reason)
+    if note := result.document.get("note"):
+        say(note)
     for kind, path in result.files.items():
         if kind == "html":
             say(f"report: {path}")

@@ -69,7 +69,6 @@ def _demo() -> Scale:
             Curve(shaw(TASK, 2000, **far), 1, "standard", NOTHING),
             Curve(absolute(TASK, 2000, **far), 1, "baseline", NOTHING),
         ),
-        settings={"seeds": "one seed, no verdict"},
     )
 
 

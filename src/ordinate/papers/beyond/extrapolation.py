@@ -90,6 +90,7 @@ class Extrapolation(Figure):
             "curves": curves,
             "claims": [_claim(aim, curves[aim.curve], scale).to_dict() for aim in setting.aims],
             "table": _table(curves),
+            "note": None if setting.aims else _no_verdict(setting),
         }
 
     def draw(self, document: dict[str, Any]) -> Drawing:
@@ -128,8 +129,8 @@ class Extrapolation(Figure):
         averaged = [label for label, curve in document["curves"].items() if curve["averaged"]]
         if averaged:
             notes.append(f"Measured with averaged weights at the last step: {', '.join(averaged)}.")
-        if document["scale"] not in ("laptop", "paper"):
-            notes.append("This scale gives no verdict.")
+        if document.get("note"):
+            notes.append(f"This scale: {document['note']}.")
         return notes + [f"Did not end: {line.strip().splitlines()[-1]}" for line in document["not_ended"]]
 
 
@@ -227,6 +228,12 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
         "rows": rows,
         "caption": "Exact match by the digits of the numbers, median over seeds; seconds of the slowest seed.",
     }
+
+
+def _no_verdict(setting: Scale) -> str:
+    """Say how many seeds there are, where they carry no verdict."""
+    seeds = max(curve.seeds for curve in setting.curves)
+    return "one seed, no verdict" if seeds == 1 else f"{seeds} seeds, no verdict"
 
 
 def _percent(share: float) -> str:
