@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ordinate.errors import OrdinateError
 from ordinate.evaluation import SymbolPoint, measure, sliced, sweep, test_set, trained_point
 from ordinate.evaluation.metrics import symbol_entropy, symbols_right
-from ordinate.evaluation.points import NumberPoint, metric_of, score_of
+from ordinate.evaluation.points import NumberPoint, score_of
 from ordinate.tasks import make_task
 
 ADD = make_task("addition", digits=3, width=4)
@@ -74,7 +74,6 @@ def test_stored_points_know_what_they_are():
     (numbers,) = sweep(lambda x, c: 0 * x, make_task("sum"), "scale", [1.0], count=4)
     assert isinstance(numbers, NumberPoint)
     for point in (symbols, numbers):
-        assert metric_of([point.to_dict()]) == point.metric
         assert score_of(point.to_dict()) == point.score
         assert set(point.columns.values()) <= set(point.to_dict())
 

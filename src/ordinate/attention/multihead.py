@@ -10,6 +10,7 @@ Without class vectors the first is standard attention, `content x content`. Valu
 """
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import torch
 from einops import rearrange
@@ -24,6 +25,21 @@ from ordinate.errors import OrdinateError
 from ordinate.positions.encodings import Encoding, Pairs
 
 Heads = Float[Tensor, "batch head token dim"]
+Bias = Float[Tensor, "#head query key"] | None
+
+
+class Looked(NamedTuple):
+    """What looks, what is looked at (None where only classes are looked for), and what is taken."""
+
+    query: Heads
+    key: Heads | None
+    values: Heads
+
+    def part(self, heads: slice) -> "Looked":
+        """Some of the heads."""
+        return Looked(
+            self.query[:, heads], None if self.key is None else self.key[:, heads], self.values[:, heads]
+        )
 
 
 class MultiHead(nn.Module, ABC):
@@ -45,8 +61,8 @@ class MultiHead(nn.Module, ABC):
         self._hooks = (self.query, self.key, self.scores, self.weights, self.values)
 
     @abstractmethod
-    def split(self, x: Float[Tensor, "batch token width"]) -> tuple[Heads, Heads | None, Heads]:
-        """Queries, keys (None where only classes are looked for) and values."""
+    def split(self, x: Float[Tensor, "batch token width"]) -> Looked:
+        """Queries, keys and values of all heads."""
 
     @abstractmethod
     def needs_classes(self) -> bool:
@@ -63,66 +79,46 @@ class MultiHead(nn.Module, ABC):
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "batch token width"]:
         """Mix values by the weights."""
-        query, key, values = self.split(x)
+        looked = self.split(x)
         pairs, bias = encoding.pairs(coordinates, self.layer), encoding.bias(coordinates, self.layer)
         if self.needs_classes() and (not pairs or any(group.vectors is None for group in pairs)):
             raise OrdinateError(
                 f"{type(self).__name__} looks for classes of pairs, and this encoding has none: "
                 'write encoding = {kind = "pairwise", relation = ...}'
             )
-        if key is not None:
-            query, key = encoding.rotate(query, key, coordinates)
+        if looked.key is not None:
+            looked = Looked(*encoding.rotate(looked.query, looked.key, coordinates), looked.values)
         if any(hook.patch for hook in self._hooks):
-            mixed = self._in_the_open(query, key, values, pairs, bias)
+            mixed = self._in_the_open(looked, pairs, bias)
         elif pairs:
-            mixed = self._fused(query, key, values, pairs, bias)
+            mixed = self._fused(looked, pairs, bias)
         else:
-            assert key is not None
-            mask = None if bias is None else bias.to(query.dtype).expand(self.heads, -1, -1)
-            mixed = nn.functional.scaled_dot_product_attention(query, key, values, attn_mask=mask)
+            assert looked.key is not None
+            mask = None if bias is None else bias.to(x.dtype).expand(self.heads, -1, -1)
+            mixed = nn.functional.scaled_dot_product_attention(
+                looked.query, looked.key, looked.values, attn_mask=mask
+            )
         output: Tensor = self.output(self.to_output(rearrange(mixed, "b h t d -> b t (h d)")))
         return output
 
-    def _in_the_open(
-        self,
-        query: Heads,
-        key: Heads | None,
-        values: Heads,
-        pairs: tuple[Pairs, ...],
-        bias: Float[Tensor, "#head query key"] | None,
-    ) -> Heads:
-        query, key = self.query(query), None if key is None else self.key(key)
+    def _in_the_open(self, looked: Looked, pairs: tuple[Pairs, ...], bias: Bias) -> Heads:
+        query, key = self.query(looked.query), None if looked.key is None else self.key(looked.key)
         scores = self.scores(attention_scores(query, key, pairs=pairs, bias=bias))
-        return mix(self.weights(attention_weights(scores)), self.values(values))
+        return mix(self.weights(attention_weights(scores)), self.values(looked.values))
 
-    def _fused(
-        self,
-        query: Heads,
-        key: Heads | None,
-        values: Heads,
-        pairs: tuple[Pairs, ...],
-        bias: Float[Tensor, "#head query key"] | None,
-    ) -> Heads:
+    def _fused(self, looked: Looked, pairs: tuple[Pairs, ...], bias: Bias) -> Heads:
         mixed, first = [], 0
         for group in pairs:
-            chosen = slice(first, first + group.heads)
+            heads = slice(first, first + group.heads)
             first += group.heads
-            added = bias if bias is None or len(bias) == 1 else bias[chosen]
-            keys = None if key is None else key[:, chosen]
-            mixed.append(self._attend(query[:, chosen], keys, values[:, chosen], group, added))
+            added = bias if bias is None or len(bias) == 1 else bias[heads]
+            mixed.append(self._attend(looked.part(heads), group, added))
         return torch.cat(mixed, dim=1) if len(mixed) > 1 else mixed[0]
 
-    def _attend(
-        self,
-        query: Heads,
-        key: Heads | None,
-        values: Heads,
-        group: Pairs,
-        bias: Float[Tensor, "#head query key"] | None,
-    ) -> Heads:
+    def _attend(self, looked: Looked, group: Pairs, bias: Bias) -> Heads:
         """One group of heads."""
-        scale = query.shape[-1] ** -0.5
-        return attend(query, key, values, group.pattern, vectors=group.vectors, scores_bias=bias, scale=scale)
+        scale = looked.query.shape[-1] ** -0.5
+        return attend(*looked, group.pattern, vectors=group.vectors, scores_bias=bias, scale=scale)
 
 
 class ContentKeys(MultiHead):
@@ -135,10 +131,10 @@ class ContentKeys(MultiHead):
         """Content is enough."""
         return False
 
-    def split(self, x: Float[Tensor, "batch token width"]) -> tuple[Heads, Heads | None, Heads]:
+    def split(self, x: Float[Tensor, "batch token width"]) -> Looked:
         """All from the tokens."""
         query, key, values = self.heads_of(x)
-        return query, key, values
+        return Looked(query, key, values)
 
 
 class ClassKeys(MultiHead):
@@ -151,10 +147,10 @@ class ClassKeys(MultiHead):
         """They are the keys."""
         return True
 
-    def split(self, x: Float[Tensor, "batch token width"]) -> tuple[Heads, Heads | None, Heads]:
+    def split(self, x: Float[Tensor, "batch token width"]) -> Looked:
         """Queries and values from the tokens."""
         query, values = self.heads_of(x)
-        return query, None, values
+        return Looked(query, None, values)
 
 
 class ClassOnly(MultiHead):
@@ -168,21 +164,14 @@ class ClassOnly(MultiHead):
         """They are all there is."""
         return True
 
-    def split(self, x: Float[Tensor, "batch token width"]) -> tuple[Heads, Heads | None, Heads]:
+    def split(self, x: Float[Tensor, "batch token width"]) -> Looked:
         """The same query everywhere."""
         (values,) = self.heads_of(x)
-        return self.looked_for.to(values.dtype).expand_as(values), None, values
+        return Looked(self.looked_for.to(values.dtype).expand_as(values), None, values)
 
-    def _attend(
-        self,
-        query: Heads,
-        key: Heads | None,
-        values: Heads,
-        group: Pairs,
-        bias: Float[Tensor, "#head query key"] | None,
-    ) -> Heads:
+    def _attend(self, looked: Looked, group: Pairs, bias: Bias) -> Heads:
         """The scores are those of the classes: computed once, not for every sample and token."""
         assert group.vectors is not None
-        once = query[0, :, :1] * query.shape[-1] ** -0.5
-        scores = (once @ group.vectors.to(query.dtype).transpose(-1, -2))[:, 0]
-        return attend(None, None, values, group.pattern, bias=scores, scores_bias=bias)
+        once = looked.query[0, :, :1] * looked.query.shape[-1] ** -0.5
+        scores = (once @ group.vectors.to(once.dtype).transpose(-1, -2))[:, 0]
+        return attend(None, None, looked.values, group.pattern, bias=scores, scores_bias=bias)

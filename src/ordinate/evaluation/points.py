@@ -1,6 +1,5 @@
 """Points: what was measured at one value of an axis, for tasks on numbers and for tasks on symbols."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -17,14 +16,14 @@ class Point:
     accuracy: float
 
     metric: ClassVar[str]
-    """What `score` is, for readers."""
+    """The column that is the score."""
     columns: ClassVar[dict[str, str]]
     """Headers of a table, and the fields below them."""
 
     @property
     def score(self) -> float:
         """The one number that stands for the point."""
-        raise NotImplementedError
+        return float(getattr(self, self.columns[self.metric]))
 
     def to_dict(self) -> dict[str, Any]:
         """Stable keys for JSON."""
@@ -47,11 +46,6 @@ class NumberPoint(Point):
         "accuracy": "accuracy",
     }
 
-    @property
-    def score(self) -> float:
-        """Mean squared error."""
-        return self.mse
-
 
 @dataclass(frozen=True)
 class SymbolPoint(Point):
@@ -67,11 +61,6 @@ class SymbolPoint(Point):
         "cross-entropy": "cross_entropy",
     }
 
-    @property
-    def score(self) -> float:
-        """Exact match."""
-        return self.accuracy
-
 
 def score_of(point: dict[str, Any]) -> float:
     """The score of a stored point.
@@ -80,13 +69,3 @@ def score_of(point: dict[str, Any]) -> float:
     (0.1, 0.5)
     """
     return float(point["mse"] if "mse" in point else point["accuracy"])
-
-
-def metric_of(points: Sequence[dict[str, Any]]) -> str:
-    """What the scores of stored points are.
-
-    >>> metric_of([{"mse": 0.1}])
-    'mean squared error'
-    """
-    kind = NumberPoint if not points or "mse" in points[0] else SymbolPoint
-    return kind.metric

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
 
 Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
@@ -95,7 +96,7 @@ class Task(Kind):
 
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
         """The value of a slice for every sample."""
-        raise NotImplementedError(f"{self.name} has no slice {name!r}")
+        raise OrdinateError(f"task {self.name!r} has no slice {name!r}: it has none")
 
     def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
         """The input tokens that can be changed on their own; all of them unless a task says otherwise."""

@@ -1,6 +1,6 @@
 """Learning-rate schedules, as kinds that a recipe names."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
@@ -32,32 +32,60 @@ class Constant(Schedule):
         return LambdaLR(optimizer, _One())
 
 
-class Cosine(Schedule):
-    """Linear warm-up, then half a cosine down to `floor` times the rate."""
+class Falling(Schedule):
+    """Linear warm-up, then down to `floor` times the rate, as a function of the step alone."""
+
+    warmup: float = Field(0.02, ge=0, le=1, description="share of the steps")
+    floor: float = Field(0.0, ge=0, le=1, description="share of the rate that is left at the end")
+
+    factor: ClassVar[type["_Factor"]]
+
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        """Attach the factor of this kind."""
+        return LambdaLR(optimizer, self.factor(self.warmup, self.floor, steps))
+
+
+class _Factor(ABC):
+    """The share of the rate at a step. Only numbers are kept, since they go into the states of a run."""
+
+    def __init__(self, warmup: float, floor: float, steps: int) -> None:
+        self.rising, self.floor, self.steps = max(1, round(warmup * steps)), floor, steps
+
+    @abstractmethod
+    def left(self, done: float) -> float:
+        """What is left of the way to the floor when this share of the steps after warm-up is done: 1 to 0."""
+
+    def __call__(self, step: int) -> float:
+        if step < self.rising:
+            return (step + 1) / self.rising
+        done = (step - self.rising) / max(1, self.steps - self.rising)
+        return self.floor + (1 - self.floor) * self.left(done)
+
+
+class _CosineFactor(_Factor):
+    def left(self, done: float) -> float:
+        return 0.5 * (1 + float(torch.cos(torch.pi * torch.tensor(done, dtype=torch.float64))))
+
+
+class _LinearFactor(_Factor):
+    def left(self, done: float) -> float:
+        return 1 - done
+
+
+class Cosine(Falling):
+    """Down along half a cosine."""
 
     name: ClassVar[str] = "cosine"
     summary: ClassVar[str] = "linear warm-up, then half a cosine down"
-
-    warmup: float = Field(0.02, ge=0, le=1, description="share of the steps")
-    floor: float = Field(0.0, ge=0, le=1, description="share of the rate that is left at the end")
-
-    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
-        """Factor as a function of the step alone."""
-        return LambdaLR(optimizer, _CosineFactor(self.warmup, self.floor, steps))
+    factor: ClassVar[type[_Factor]] = _CosineFactor
 
 
-class Linear(Schedule):
-    """Linear warm-up, then a straight line down to `floor` times the rate."""
+class Linear(Falling):
+    """Down along a straight line."""
 
     name: ClassVar[str] = "linear"
     summary: ClassVar[str] = "linear warm-up, then a straight line down"
-
-    warmup: float = Field(0.02, ge=0, le=1, description="share of the steps")
-    floor: float = Field(0.0, ge=0, le=1, description="share of the rate that is left at the end")
-
-    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
-        """Factor as a function of the step alone."""
-        return LambdaLR(optimizer, _LinearFactor(self.warmup, self.floor, steps))
+    factor: ClassVar[type[_Factor]] = _LinearFactor
 
 
 class Plateau(Schedule):
@@ -84,24 +112,3 @@ SCHEDULES: dict[str, type[Schedule]] = {kind.name: kind for kind in (Constant, C
 class _One:
     def __call__(self, step: int) -> float:
         return 1.0
-
-
-class _CosineFactor:
-    def __init__(self, warmup: float, floor: float, steps: int) -> None:
-        self.rising, self.floor, self.steps = max(1, round(warmup * steps)), floor, steps
-
-    def __call__(self, step: int) -> float:
-        if step < self.rising:
-            return (step + 1) / self.rising
-        done = torch.tensor((step - self.rising) / max(1, self.steps - self.rising), dtype=torch.float64)
-        return self.floor + (1 - self.floor) * 0.5 * (1 + float(torch.cos(torch.pi * done)))
-
-
-class _LinearFactor:
-    def __init__(self, warmup: float, floor: float, steps: int) -> None:
-        self.rising, self.floor, self.steps = max(1, round(warmup * steps)), floor, steps
-
-    def __call__(self, step: int) -> float:
-        if step < self.rising:
-            return (step + 1) / self.rising
-        return self.floor + (1 - self.floor) * (1 - (step - self.rising) / max(1, self.steps - self.rising))

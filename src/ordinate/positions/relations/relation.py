@@ -110,23 +110,27 @@ def _parts(value: Any) -> tuple[Relation, ...]:
 Parts = Annotated[tuple[SerializeAsAny[Relation], ...], BeforeValidator(_parts)]
 
 
+class Combination(Relation):
+    """A relation made of others."""
+
+    of: Parts
+
+    def named_fields(self) -> tuple[str, ...]:
+        """Of all parts."""
+        return tuple(name for part in self.of for name in part.named_fields())
+
+
 @register
-class Union(Relation):
+class Union(Combination):
     """What the first part says that does not call the pair absent."""
 
     name: ClassVar[str] = "union"
     summary: ClassVar[str] = "what the first relation says that attends to the pair"
 
-    of: Parts
-
     @property
     def width(self) -> int:
         """Which part, and its label."""
         return 1 + max(part.width for part in self.of)
-
-    def named_fields(self) -> tuple[str, ...]:
-        """Of all parts."""
-        return tuple(name for part in self.of for name in part.named_fields())
 
     def relate(self, query: Places, key: Places) -> Outcome:
         """Fill in from the last part to the first."""
@@ -156,22 +160,16 @@ class Union(Relation):
 
 
 @register
-class Product(Relation):
+class Product(Combination):
     """Attends where all parts do; a class is a tuple of the parts' classes."""
 
     name: ClassVar[str] = "product"
     summary: ClassVar[str] = "pairs that all relations attend to; classes are tuples of classes"
 
-    of: Parts
-
     @property
     def width(self) -> int:
         """For each part whether it has a class, and its label."""
         return sum(1 + part.width for part in self.of)
-
-    def named_fields(self) -> tuple[str, ...]:
-        """Of all parts."""
-        return tuple(name for part in self.of for name in part.named_fields())
 
     def relate(self, query: Places, key: Places) -> Outcome:
         """Combine the parts."""
