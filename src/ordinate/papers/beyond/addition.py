@@ -33,7 +33,7 @@ class Addition1000(Extrapolation):
     """Declared and discovered relations against relative and absolute positions."""
 
     name: ClassVar[str] = "beyond/addition-1000"
-    title: ClassVar[str] = "Additions learned on at most 5 digits, right on 1000"
+    title: ClassVar[str] = "Additions learned on at most 5 digits, measured far beyond"
     summary: ClassVar[str] = (
         "Exact match of sums of two numbers, for models trained on numbers of at most 5 digits at 17 tokens: attention "
         "that asks the content which class of a declared relation to look at, against Shaw keys and sinusoidal "
@@ -66,8 +66,8 @@ def _demo() -> Scale:
     return Scale(
         (
             Curve(related("relation", TASK, RELATION, 2500, **far), 1, "positional", DECLARED),
-            Curve(shaw(TASK, 2000, **far), 1, "standard", NOTHING),
-            Curve(absolute(TASK, 2000, **far), 1, "baseline", NOTHING),
+            Curve(shaw(TASK, 2500, **far), 1, "standard", NOTHING),
+            Curve(absolute(TASK, 2500, **far), 1, "baseline", NOTHING),
         ),
     )
 

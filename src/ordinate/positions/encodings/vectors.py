@@ -36,7 +36,7 @@ def rows(coordinates: Coordinates, capacity: int) -> Int[Tensor, " token"]:
         given = len(places) - (1 if dummy >= 0 else 0)
         raise OrdinateError(
             f"{given} tokens, but this model's position vectors were built for at most {longest}: "
-            f"evaluate at length <= {longest} or train with a larger task.length"
+            f"evaluate at lengths of at most {longest} tokens, or train on longer sequences"
         )
     return torch.tensor(places, dtype=torch.long)
 
