@@ -70,6 +70,12 @@ def test_discover_shows_the_evidence_and_a_line_to_paste(call):
     assert f"relation: {chosen.relation[0]}" in answer.out
 
 
+def test_discover_offers_a_token_that_never_changes(call):
+    answer = call("discover", "multiplication", "--count", 2000)
+    assert "'sign' never changes: for heads to look at where a window finds no key" in answer.out
+    assert "relation: uniform(multiplier, sign) | aligned(multiplicand)" in answer.out
+
+
 def test_discover_as_json(call):
     words = ("discover", "multiplication", "--set", "multiplier=2", "--count", 5000)
     document = call(*words, "--threshold", 0.01, "--json").json
@@ -77,9 +83,9 @@ def test_discover_as_json(call):
         *("task", "lengths", "count", "threshold", "evidence", "relation", "seed", "toml"),
     }
     assert (document["task"], document["lengths"], document["threshold"]) == ("multiplication", [4, 5], 0.01)
-    assert [e["structure"] for e in document["evidence"]] == ["alike", "window"]
+    assert [e["structure"] for e in document["evidence"]] == ["alike", "window", "still"]
     assert document["relation"]["text"].startswith(
-        "uniform(multiplier) | aligned(multiplicand) * window(back="
+        "uniform(multiplier, sign) | aligned(multiplicand) * window(back="
     )
     assert tomllib.loads(document["toml"])["encoding"]["kind"] == "pairwise"
 

@@ -2,15 +2,19 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordinate.attention import ContentClass
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.models import MODELS, ResidualEncoder, build_model
+from ordinate.models.encoder import GatedPerceptron
 from ordinate.positions.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
-from ordinate.positions.relations import aligned, window
+from ordinate.positions.relations import aligned, uniform, window
 from ordinate.tasks import TASKS, make_task
+from ordinate.tasks.arithmetic.vocabulary import TIMES
 
 TASK = make_task("addition", digits=2, width=3)
 SMALL = {"layers": 2, "heads": 4, "width": 16, "hidden": 16}
@@ -116,3 +120,43 @@ def test_more_relations_than_heads_are_refused():
 def test_settings_come_back_from_their_dump():
     settings = ResidualEncoder(**SMALL, encoding=(*RELATED, Alibi()), attention="content-class", loops=2)
     assert choose(settings.model_dump(mode="json"), MODELS, "model") == settings
+
+
+@pytest.mark.parametrize(
+    ("relation", "told_apart"),
+    [(uniform("multiplier"), False), (uniform("multiplier", "sign"), True)],
+)
+def test_places_at_the_edge_of_a_number_need_something_else_to_look_at(relation, told_apart):
+    """In 4 x 44 both digits see fours alone: weights sum to one, whichever keys a window finds."""
+    task = make_task("multiplication", digits=2, width=2)
+    pairs = Pairwise(relation=relation | aligned("multiplicand") * window(back=1))
+    model = build_model(ResidualEncoder(encoding=(pairs,), attention=ContentClass()), task, seed=0)
+    coordinates = task.coordinates(2)
+    symbols = torch.full((1, len(coordinates)), 4)
+    symbols[0, coordinates.field.index(coordinates.fields.index("sign"))] = TIMES
+    lowest, second = model(symbols, coordinates)[0, -1], model(symbols, coordinates)[0, -2]
+    assert torch.allclose(lowest, second, atol=1e-5) is not told_apart
+
+
+def test_hidden_units_of_a_gated_perceptron_are_products():
+    gated = GatedPerceptron(width=3, hidden=2)
+    x = torch.randn(1, 1, 3)
+    gate, up = gated.up.weight[:2], gated.up.weight[2:]
+    with torch.no_grad():
+        hidden = [
+            F.gelu(gate[unit] @ x[0, 0] + gated.up.bias[unit])
+            * (up[unit] @ x[0, 0] + gated.up.bias[2 + unit])
+            for unit in range(2)
+        ]
+        expected = gated.down.weight @ torch.stack(hidden) + gated.down.bias
+        assert torch.allclose(gated(x)[0, 0], expected, atol=1e-6)
+
+
+def test_a_recipe_can_ask_for_gated_perceptrons():
+    task = make_task("addition", digits=2, width=2)
+    plain, gated = (
+        build_model(ResidualEncoder(layers=1, hidden=8, gated=gated), task, seed=0) for gated in (False, True)
+    )
+    assert isinstance(gated.layers[0].perceptron, GatedPerceptron)
+    more = sum(p.numel() for p in gated.parameters()) - sum(p.numel() for p in plain.parameters())
+    assert more == 8 * 64 + 8

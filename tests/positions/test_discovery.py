@@ -16,11 +16,11 @@ FOUND = {
     ("subtraction",): "aligned(first, second) * window(back=3)",
     ("no-carry",): "aligned(first, second) * window(back=0)",
     ("several",): "aligned(first, second, third) * window(back=3)",
-    ("multiplication",): "uniform(multiplier) | aligned(multiplicand) * window(back=3)",
+    ("multiplication",): "uniform(multiplier, sign) | aligned(multiplicand) * window(back=3)",
     (
         "multiplication",
         ("multiplier", 3),
-    ): "uniform(multiplier) | aligned(multiplicand) * window(back=6)",
+    ): "uniform(multiplier, sign) | aligned(multiplicand) * window(back=6)",
     ("sum",): "between(number, number) * causal(by='ordinate')",
     ("median",): "between(number, number) * causal(by='ordinate')",
     ("sort",): "everywhere()",

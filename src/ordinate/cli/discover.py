@@ -60,6 +60,9 @@ def discover(
         f"{chosen.name} at length {lengths}, {count} samples; kept where at least {threshold:g} of them change"
     )
     for evidence in found.evidence:
+        if evidence.structure == "still":
+            say(f"{evidence.field!r} never changes: for heads to look at where a window finds no key")
+            continue
         rows, rest = evidence_rows(evidence, threshold)
         title = f"keys in {evidence.field!r}: {evidence.structure}"
         print_table(["answer minus key", "changes in", ""], rows, title=title)

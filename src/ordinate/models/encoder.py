@@ -1,6 +1,6 @@
 """A Transformer encoder with residuals and LayerNorm in front (pre-norm), over any attention and encoding.
 
-    x <- x + attention(norm(x)),    x <- x + W_2 gelu(W_1 norm(x)),    y = decode(norm(x))
+    x <- x + attention(norm(x)),    x <- x + perceptron(norm(x)),    y = decode(norm(x))
 
 With `loops` the layers are gone through several times with the same weights; training may draw the number of loops
 anew for every batch, so that more of them at the end carry on what a few have learned.
@@ -20,15 +20,43 @@ from ordinate.positions.encodings import Encoding
 from ordinate.tasks.task import Inputs
 
 
+class Perceptron(nn.Module):
+    """One hidden layer: W_2 gelu(W_1 x)."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
+    def forward(self, x: Float[Tensor, "batch token width"]) -> Float[Tensor, "batch token width"]:
+        """Transform every token."""
+        return self.down(F.gelu(self.up(x)))  # type: ignore[no-any-return]
+
+
+class GatedPerceptron(nn.Module):
+    """One hidden layer of products: W_2 (gelu(V x) * U x), arXiv 2002.05202.
+
+    A hidden unit can hold the product of two things that attention has brought together, which a plain
+    perceptron has to put together from many units.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(width, 2 * hidden), nn.Linear(hidden, width)
+
+    def forward(self, x: Float[Tensor, "batch token width"]) -> Float[Tensor, "batch token width"]:
+        """Transform every token."""
+        gate, up = self.up(x).chunk(2, -1)
+        return self.down(F.gelu(gate) * up)  # type: ignore[no-any-return]
+
+
 class ResidualBlock(nn.Module):
     """Attention and a perceptron, each added to its input."""
 
-    def __init__(self, attention: MultiHead, hidden: int, dropout: float) -> None:
+    def __init__(self, attention: MultiHead, perceptron: nn.Module, dropout: float) -> None:
         super().__init__()
         width = attention.width
-        self.attention = attention
+        self.attention, self.perceptron = attention, perceptron
         self.norm_attention, self.norm_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
         self.dropout = nn.Dropout(dropout)
 
     def forward(
@@ -36,7 +64,7 @@ class ResidualBlock(nn.Module):
     ) -> Float[Tensor, "batch token width"]:
         """Attend, then transform every token."""
         x = x + self.dropout(self.attention(self.norm_attention(x), coordinates, encoding))
-        return x + self.dropout(self.down(F.gelu(self.up(self.norm_perceptron(x)))))  # type: ignore[no-any-return]
+        return x + self.dropout(self.perceptron(self.norm_perceptron(x)))  # type: ignore[no-any-return]
 
 
 class Encoder(nn.Module):
@@ -53,6 +81,7 @@ class Encoder(nn.Module):
         attentions: Sequence[MultiHead],
         encoding: Encoding,
         *,
+        gated: bool = False,
         dropout: float = 0.0,
         loops: int = 1,
         trained_loops: tuple[int, int] | None = None,
@@ -62,7 +91,10 @@ class Encoder(nn.Module):
         self.features, self.encoding = features, encoding
         self.loops, self.trained_loops = loops, trained_loops
         self.encode = nn.Linear(features + encoding.extra_features, width)
-        self.layers = nn.ModuleList(ResidualBlock(attention, hidden, dropout) for attention in attentions)
+        perceptron = GatedPerceptron if gated else Perceptron
+        self.layers = nn.ModuleList(
+            ResidualBlock(attention, perceptron(width, hidden), dropout) for attention in attentions
+        )
         self.norm = nn.LayerNorm(width)
         self.decode = nn.Linear(width, outputs)
 

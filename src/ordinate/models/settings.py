@@ -177,6 +177,7 @@ class ResidualEncoder(ModelSettings):
     attention: Annotated[
         SerializeAsAny[Form], BeforeValidator(lambda v: choose(v, FORMS, "model.attention"))
     ] = Content()
+    gated: bool = Field(False, description="perceptrons whose hidden units are products (GEGLU)")
     dropout: float = Field(0.0, ge=0, lt=1)
     loops: int = Field(1, ge=1, le=1024, description="how often the layers are gone through")
     trained_loops: tuple[int, int] | None = Field(
@@ -199,6 +200,7 @@ class ResidualEncoder(ModelSettings):
             self.hidden,
             [self.attention.build(self.width, self.heads, layer) for layer in range(layers)],
             encoding,
+            gated=self.gated,
             dropout=self.dropout,
             loops=self.loops,
             trained_loops=self.trained_loops,

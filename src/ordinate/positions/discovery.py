@@ -4,6 +4,10 @@ Every free input token is drawn anew, and it is counted how often each answer ch
 threshold is cut. What is left is read as structure, one field of keys at a time: a window of ordinate differences,
 the same differences around a ring, keys that act alike on every answer, all places back, or all places. Each is
 looked at in two lengths, since a window that grows with the length is none.
+
+Weights sum to one, so at the edge of a number, where a window finds fewer keys, a head can only shift its weight to
+those that are left: in 4 x 44 the two lowest places both see fours alone, and could not be told apart. A token that
+never changes, such as a sign, gives heads something to look at instead, and is offered to all windows.
 """
 
 import time
@@ -13,6 +17,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any
+
+import torch
 
 from ordinate.errors import OrdinateError
 from ordinate.positions.relations import (
@@ -43,7 +49,7 @@ class Evidence:
 
     field: str
     structure: str
-    """In a word: window, ring, alike, back, all, none."""
+    """In a word: window, ring, alike, back, all, still, none."""
     rates: dict[int, float]
     """Highest rate at every difference of ordinates, answer minus key."""
     kept: tuple[int, ...]
@@ -140,6 +146,10 @@ def discover(
         rates = {difference: max(values) for difference, values in found.by_difference(ring).items()}
         evidence.append(Evidence(field, structure, rates, kept))
         parts[field] = (structure, kept)
+    if any(structure == "window" for structure, _ in parts.values()):
+        for field in _still(task, longest, seed)[:1]:
+            evidence.append(Evidence(field, "still", {}, ()))
+            parts[field] = ("still", ())
     relation = _covering(_compose(parts, _answer_fields(task, longest)), task, longest)
     return Discovery(task, lengths, count, threshold, tuple(evidence), relation)
 
@@ -203,10 +213,21 @@ def _answer_fields(task: Task, length: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(coordinates.fields[coordinates.field[token]] for token in answers))
 
 
+def _still(task: Task, length: int, seed: int) -> list[str]:
+    """The fields of their own that hold the same symbols in every sample, and no answer."""
+    batch = task.sample(64, generator=torch.Generator().manual_seed(seed), length=length)
+    same = (batch.input == batch.input[:1]).all(0)
+    if same.ndim > 1:
+        same = same.all(-1)
+    changes = {batch.coordinates.field[token] for token in (~same).nonzero().flatten().tolist()}
+    fields = enumerate(batch.coordinates.fields)
+    return [name for i, name in fields if i not in changes and name not in _answer_fields(task, length)]
+
+
 def _compose(parts: dict[str, tuple[str, tuple[int, ...]]], answers: tuple[str, ...]) -> Relation:
     """One relation for all fields; fields with the same window are aligned with each other, and with the answers."""
     relations: list[Relation] = []
-    alike = [field for field, (structure, _) in parts.items() if structure == "alike"]
+    alike = [field for field, (structure, _) in parts.items() if structure in ("alike", "still")]
     if alike:
         relations.append(uniform(*alike))
     windows: dict[tuple[int, int], list[str]] = defaultdict(list)

@@ -118,3 +118,10 @@ def test_mixed_multipliers_have_one_size_a_batch(generator):
         sizes.add(size)
         assert len(batch.coordinates) == 2 * size + 1 + 8
     assert sizes == {1, 2, 3}
+
+
+def test_mixed_multipliers_are_tested_at_their_full_size(generator):
+    task = make_task("multiplication", multiplier=3, mixed=True).tested()
+    for _ in range(10):
+        batch = task.sample(2, generator=generator)
+        assert batch.coordinates == task.coordinates(5)

@@ -11,10 +11,10 @@ from ordinate.tasks import Task, make_task
 
 DECLARED = (
     "told that the multiplier acts alike on every place, and that digits of the multiplicand are related by "
-    "significance, four places back"
+    "significance, four places back; the sign is there for heads that find nothing at the edge of the number"
 )
 FOUND = "told nothing: the relation was found by `ordinate discover multiplication` from at most 5 digits"
-RELATION = uniform("multiplier") | aligned("multiplicand") * window(back=4)
+RELATION = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=4)
 
 
 def task(multiplier: int) -> Task:
@@ -53,7 +53,7 @@ def _smoke(chosen: Task) -> Scale:
 
 
 def _laptop() -> Scale:
-    chosen, steps = task(1), 10_000
+    chosen, steps = task(1), 8000
     return Scale(
         (
             Curve(related("relation", chosen, RELATION, steps, lengths=LENGTHS), 3, "positional", DECLARED),

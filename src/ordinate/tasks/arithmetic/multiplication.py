@@ -46,6 +46,10 @@ class Multiplication(Arithmetic):
         """Multipliers of several sizes are laid out anew for every batch, too."""
         return LAYOUTS if self.mixed and self.multiplier > 1 else super().layouts
 
+    def tested(self) -> Arithmetic:
+        """The task with uniform numbers, and multipliers of all their digits."""
+        return super().tested().model_copy(update={"mixed": False})
+
     @property
     def operands(self) -> tuple[str, ...]:
         """Multiplier and multiplicand."""
