@@ -95,7 +95,12 @@ def change(**tables):
         ({"name": "x", "model": "positional"}, "'task' is missing: add it"),
         (change(name="../x"), "name = '../x' is not allowed"),
         (change(version=VERSION + 1), "upgrade ordinate"),
-        (change(evaluation={"axes": {"hops": [1]}}), "task 'sum' has no such axis"),
+        (change(evaluation={"axes": {"hops": [1]}}), "evaluation.axes.hops: task 'sum' has no axis 'hops'"),
+        (
+            change(training={"pick": {"axis": "hops", "value": 1}}),
+            "training.pick.axis: task 'sum' has no axis 'hops'",
+        ),
+        (change(training={"pick": {"axis": "length"}}), "training.pick.value"),
         (change(evaluation={"axes": {"scale": ["a"]}}), "evaluation.axes.scale = 'a' is not allowed"),
     ],
 )

@@ -74,10 +74,12 @@ def measure(kind: str, settings: Settings) -> tuple[Parts, Parts]:
     )
     with TemporaryDirectory() as folder:
         ours = _start(recipe, folder)
-        ours.evaluate()  # draws the test sets
+        ours.evaluate(ours.best)  # draws the test sets
         generation = alternate(settings.repeats, lambda: _generate(recipe, folder), lambda: _make(settings))
         evaluation = alternate(
-            settings.repeats, lambda: seconds_of(ours.evaluate), lambda: seconds_of(theirs.evaluate)
+            settings.repeats,
+            lambda: seconds_of(lambda: ours.evaluate(ours.best)),
+            lambda: seconds_of(theirs.evaluate),
         )
     step = alternate(
         settings.repeats,
@@ -94,7 +96,12 @@ def _start(recipe: Recipe, folder: str) -> Member:
 
 def _generate(recipe: Recipe, folder: str) -> float:
     """Seconds of a start, which draws the training set, and of a first evaluation, which draws the test sets."""
-    return seconds_of(lambda: _start(recipe, folder).evaluate())
+
+    def generate() -> None:
+        member = _start(recipe, folder)
+        member.evaluate(member.best)
+
+    return seconds_of(generate)
 
 
 def _make(settings: Settings) -> float:

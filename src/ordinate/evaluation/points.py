@@ -17,6 +17,7 @@ class Point:
 
     metric: ClassVar[str]
     """The column that is the score."""
+    lower_is_better: ClassVar[bool]
     columns: ClassVar[dict[str, str]]
     """Headers of a table, and the fields below them."""
 
@@ -39,6 +40,7 @@ class NumberPoint(Point):
     variance_share: float
 
     metric: ClassVar[str] = "mean squared error"
+    lower_is_better: ClassVar[bool] = True
     columns: ClassVar[dict[str, str]] = {
         "mean squared error": "mse",
         "relative error": "relative_error",
@@ -55,6 +57,7 @@ class SymbolPoint(Point):
     cross_entropy: float
 
     metric: ClassVar[str] = "exact match"
+    lower_is_better: ClassVar[bool] = False
     columns: ClassVar[dict[str, str]] = {
         "exact match": "accuracy",
         "symbols right": "symbol_accuracy",

@@ -3,7 +3,7 @@
 from ordinate.training.checkpoint import load_model
 from ordinate.training.loop import train
 from ordinate.training.optimizer import Adam, AdamW
-from ordinate.training.recipe import Evaluation, Recipe, Training
+from ordinate.training.recipe import Evaluation, Pick, Recipe, Training
 from ordinate.training.schedule import Constant, Cosine, Linear, Plateau
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Cosine",
     "Evaluation",
     "Linear",
+    "Pick",
     "Plateau",
     "Recipe",
     "Training",

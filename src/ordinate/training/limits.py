@@ -56,6 +56,9 @@ def check_lengths(recipe: Recipe) -> None:
     """
     task, evaluation = recipe.task.tested(), recipe.evaluation
     wanted = [int(value) for value in evaluation.axes.get("length", ())]
+    pick = recipe.training.pick
+    if pick is not None and pick.axis == "length":
+        wanted.append(int(pick.value))
     if evaluation.length is not None and set(evaluation.axes) - {"length"}:
         wanted.append(evaluation.length)
     longest = max(wanted, default=0)

@@ -10,12 +10,15 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
+from ordinate.evaluation.points import Point
+from ordinate.models import Model
 from ordinate.runs import Run, Store
 from ordinate.seeds import derive
 from ordinate.tasks.task import Batch
 from ordinate.training.ensemble import ensemble_losses
 from ordinate.training.limits import check_lengths, check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
+from ordinate.training.pick import Picked
 from ordinate.training.recipe import Recipe
 
 Report = Callable[..., None]
@@ -112,9 +115,11 @@ class _Training:
                 self._log(losses)
             if evaluation.every and self.step % evaluation.every == 0 and self.step < training.steps:
                 self._evaluate()
+            if training.pick and (self.step % training.pick.every == 0 or self.step == training.steps):
+                self._pick()
             if training.checkpoint_every and self.step % training.checkpoint_every == 0:
                 for member in self.active:
-                    _checkpoint(member, self.step)
+                    _checkpoint(member, member.best, self.step)
             if time.monotonic() - saved >= training.save_seconds and self.step < training.steps:
                 for member in self.active:
                     member.run.save_state(self.step, *member.pack(self.seconds))
@@ -201,13 +206,18 @@ class _Training:
 
     def _evaluate(self) -> None:
         for member in self.active:
-            points, _ = member.evaluate()
-            scores = {point_name(i, p): p.score for i, p in enumerate(points)}
-            member.run.append_metrics([{"step": self.step, **scores}])
+            points, _ = member.evaluate(member.best)
+            member.run.append_metrics([{"step": self.step, **_scores(points)}])
+
+    def _pick(self) -> None:
+        for member in self.active:
+            if member.picked is not None:
+                score = member.picked.compare(member.best, self.recipe.task, self.step)
+                member.run.append_metrics([{"step": self.step, "pick": score}])
 
     def _finish(self, member: Member) -> None:
-        _checkpoint(member, self.step)
-        points, errors = member.evaluate()
+        _checkpoint(member, member.best, self.step)
+        points, errors = member.evaluate(member.best)
         if errors:
             member.run.save_arrays("errors", errors)
         member.run.write_result("evaluation", [point.to_dict() for point in points])
@@ -216,13 +226,28 @@ class _Training:
             step=self.step,
             seconds=round(self.seconds, 3),
             samples_seen=self.step * member.data.batch,
-            scores={point_name(i, p): p.score for i, p in enumerate(points)},
+            scores=_scores(points),
             averaged=member.average is not None,
+            picked=self._finish_picked(member, member.picked),
         )
 
+    def _finish_picked(self, member: Member, picked: Picked | None) -> dict[str, Any] | None:
+        """Keep and measure the picked weights, beside the last ones."""
+        if picked is None or picked.model is None:
+            return None
+        if picked.step != self.step:
+            _checkpoint(member, picked.model, picked.step)
+        points, _ = member.evaluate(picked.model)
+        member.run.write_result("evaluation-picked", [point.to_dict() for point in points])
+        return {"step": picked.step, "score": picked.score, "scores": _scores(points)}
 
-def _checkpoint(member: Member, step: int) -> None:
-    tensors: dict[str, Tensor] = member.best.state_dict()
+
+def _scores(points: list[Point]) -> dict[str, float]:
+    return {point_name(i, p): p.score for i, p in enumerate(points)}
+
+
+def _checkpoint(member: Member, model: Model, step: int) -> None:
+    tensors: dict[str, Tensor] = model.state_dict()
     meta: dict[str, Any] = {
         "recipe": member.recipe.to_dict(),
         "seed": member.seed,

@@ -15,6 +15,7 @@ from ordinate.models import Model, build_model
 from ordinate.runs import Run
 from ordinate.seeds import derive
 from ordinate.training.data import Data
+from ordinate.training.pick import Picked
 from ordinate.training.recipe import Recipe
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.float32, "float64": torch.float64}
@@ -34,6 +35,8 @@ class Member:
     data: Data
     average: Model | None = None
     """The model with averaged weights, where the recipe asks for it; it is what is measured and kept."""
+    picked: Picked | None = None
+    """The best of the weights measured so far, where the recipe picks some."""
     logged: float = 0.0
     """Sum of the losses since the last row of metrics."""
     epoch_loss: float = 0.0
@@ -51,7 +54,8 @@ class Member:
         schedule = training.schedule.build(optimizer, training.steps)
         data = Data(recipe.task, batch=training.batch, samples=training.samples, seed=seed)
         average = None if training.average is None else deepcopy(model).requires_grad_(False)
-        return cls(recipe, seed, run, model, optimizer, schedule, data, average)
+        picked = None if training.pick is None else Picked.start(training.pick, recipe.task, seed)
+        return cls(recipe, seed, run, model, optimizer, schedule, data, average, picked)
 
     @property
     def best(self) -> Model:
@@ -95,8 +99,8 @@ class Member:
             with torch.no_grad():
                 torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), moved)
 
-    def evaluate(self) -> tuple[list[Point], dict[str, Tensor]]:
-        """Measure the validation error and every point of the axes; the test sets are drawn once."""
+    def evaluate(self, model: Model) -> tuple[list[Point], dict[str, Tensor]]:
+        """Measure a model's validation error and every point of the axes; the test sets are drawn once."""
         evaluation = self.recipe.evaluation
         if not self.tests:
             task = self.recipe.task
@@ -114,10 +118,10 @@ class Member:
                 for place, (axis, value) in enumerate(wanted)
             ]
         points, errors = [], {}
-        self.best.eval()
+        model.eval()
         for place, tests in enumerate(self.tests):
             point, per_sample = measure(
-                self.best,
+                model,
                 self.recipe.task,
                 tests,
                 relative=evaluation.relative,
@@ -125,7 +129,7 @@ class Member:
             )
             points.append(point)
             errors[point_name(place, point)] = per_sample.float()
-        self.best.train()
+        model.train()
         return points, errors
 
     # States: all that going on needs, as tensors and plain data
@@ -150,6 +154,9 @@ class Member:
             "epoch_loss": self.epoch_loss,
             "seconds": seconds,
         }
+        if self.picked is not None:
+            picked, meta["picked"] = self.picked.pack()
+            tensors |= picked
         return tensors, meta
 
     def unpack(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> float:
@@ -173,6 +180,8 @@ class Member:
         self.optimizer.load_state_dict(optimizer)
         self.schedule.load_state_dict(self.schedule.state_dict() | meta["schedule"])
         self.logged, self.epoch_loss = meta["logged"], meta["epoch_loss"]
+        if self.picked is not None:
+            self.picked.unpack(tensors, meta["picked"], like=self.best)
         return float(meta["seconds"])
 
 

@@ -32,6 +32,15 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Pick(Part):
+    """Keep, of the weights seen along a training, those with the best score at one point; the last are kept too."""
+
+    axis: str = Field("length", description="axis of the task")
+    value: float = Field(description="value on that axis, such as a length beyond those of training")
+    count: int = Field(200, ge=1, le=10_000_000, description="samples, other ones than those of any test")
+    every: int = Field(250, ge=1, description="steps between comparisons")
+
+
 class Training(Part):
     """How a model is trained."""
 
@@ -50,6 +59,7 @@ class Training(Part):
     average: float | None = Field(
         None, gt=0, lt=1, description="decay of averaged weights, which are then measured and kept"
     )
+    pick: Pick | None = Field(None, description="choose a checkpoint by its score at one point")
     precision: Literal["float32", "bfloat16", "float64"] = "float32"
     finish: float = Field(0.25, ge=0, le=1, description="share of a bfloat16 training that ends in float32")
     compile: bool = Field(False, description="use torch.compile: slow to start, pays on large models")
@@ -98,11 +108,12 @@ class Recipe(Part):
             recipe = cls.model_validate(document)
         except ValidationError as error:
             raise explain(error, "", cls) from None
-        for axis in recipe.evaluation.axes:
+        pick = recipe.training.pick
+        axes = {f"evaluation.axes.{axis}": axis for axis in recipe.evaluation.axes}
+        for where, axis in (axes | ({"training.pick.axis": pick.axis} if pick else {})).items():
             if axis not in recipe.task.axes:
                 raise OrdinateError(
-                    f"evaluation.axes.{axis}: task {recipe.task.name!r} has no such axis; "
-                    f"{nearest(axis, recipe.task.axes)}"
+                    f"{where}: task {recipe.task.name!r} has no axis {axis!r}; {nearest(axis, recipe.task.axes)}"
                 )
         return recipe
 
