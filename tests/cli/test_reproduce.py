@@ -128,3 +128,26 @@ def test_bench_fails_when_a_target_is_missed(call, monkeypatch, ok, code):
 def test_bench_list(call):
     names = [section["name"] for section in call("bench", "--list", "--json").json["sections"]]
     assert names == list(benchmarks.SECTIONS)
+
+
+def test_several_figures_end_with_one_table_of_verdicts(call, figures, tmp_path):
+    answer = call("reproduce", "one", "--out", tmp_path, "--workers", 1)
+    whole = answer.out[answer.out.index("all verdicts, scale laptop") :]
+    assert [name for name in figures if name in whole] == ["one/good", "one/open"]
+    assert answer.out.splitlines()[-1] == "2 claims of 2 figures: 1 supported, 1 inconclusive"
+    assert "all verdicts" not in call("reproduce", "one/good", "--out", tmp_path, "--workers", 1).out
+
+
+def test_json_has_all_verdicts_in_one_list(call, figures, tmp_path):
+    verdicts = call("reproduce", "--out", tmp_path, "--workers", 1, "--json").json["verdicts"]
+    assert [(v["figure"], v["verdict"]) for v in verdicts] == [
+        ("one/good", "supported"),
+        ("one/open", "inconclusive"),
+        ("two/bad", "contradicted"),
+    ]
+
+
+def test_an_unknown_paper_is_one_line_with_the_nearest_name(call, tmp_path):
+    answer = call("reproduce", "symetry", "--out", tmp_path)
+    assert answer.code == 2
+    assert answer.error.endswith("there is no figure 'symetry': did you mean 'symmetry'?")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate, Within
+from ordinate.evaluation.claims import AtLeast, AtMost, Between, Claim, Predicate, Within
 from ordinate.evaluation.statistics import Interval
 
 TEN_OR_MORE = AtLeast(10)
@@ -119,13 +119,25 @@ def test_json_has_stable_keys():
         "seeds": 5,
         "failed": 1,
         "scale": "laptop",
+        "exact": False,
     }
 
 
-@pytest.mark.parametrize("predicate", [AtLeast(2), AtMost(0.5), Within(10)])
+@pytest.mark.parametrize("predicate", [AtLeast(2), AtMost(0.5), Within(10), Between(1, 2)])
 def test_every_predicate_says_what_it_wants(predicate):
     assert str(predicate).startswith(predicate.kind)
     assert predicate.to_dict()["text"] == str(predicate)
+    assert Predicate.from_dict(predicate.to_dict()) == predicate
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.998, "supported"), (0.9, "contradicted")])
+def test_an_exact_number_needs_no_seeds_but_a_scale_that_judges(value, verdict):
+    judged = Claim.of_exact("It is so.", value, Between(0.9975, 0.9985), 0.998, "laptop")
+    assert judged.verdict == verdict
+    assert judged.basis == "exact"
+    assert "the exact value lies" in judged.reason
+    assert Claim.from_dict(judged.to_dict()) == judged
+    assert Claim.of_exact("It is so.", value, AtLeast(0), None, "smoke").verdict is None
 
 
 def test_refuses_what_cannot_be():
@@ -133,6 +145,8 @@ def test_refuses_what_cannot_be():
         claim(seeds=3, failed=4)
     with pytest.raises(ValueError, match="factor is 1 or more"):
         Within(0.5)
+    with pytest.raises(ValueError, match="from low to high"):
+        Between(2, 1)
 
 
 def test_an_unknown_scale_names_the_nearest():

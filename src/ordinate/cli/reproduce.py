@@ -1,6 +1,7 @@
 """`ordinate reproduce`: a figure of a paper, from training to verdicts."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,9 @@ SIGNS = {
     "inconclusive": "? inconclusive",
     None: "○ no verdict",
 }
+
+VERDICTS = ["verdict", "claim", "measured", "needed", "published", "seeds"]
+"""Columns of a table of verdicts."""
 
 
 def reproduce(
@@ -51,7 +55,9 @@ def reproduce(
     results = []
     for each in chosen.values():
         jobs = each.jobs(scale, out)
-        note(f"{each.name} at scale {scale}: {len(jobs)} jobs to run on {engine.workers} workers")
+        note(
+            f"{each.name} at scale {scale}: {_count(len(jobs), 'job')} on {_count(engine.workers, 'worker')}"
+        )
         with JobProgress(each.name, total=len(jobs)) as progress:
             results.append(each.reproduce(scale, out, engine=engine, on_event=progress))
         if not json:
@@ -59,7 +65,10 @@ def reproduce(
     failed = any(result.failed for result in results)
     if json:
         figures = [result.to_dict() for result in results]
-        print_json({"scale": scale, "out": str(out), "failed": failed, "figures": figures})
+        facts = {"scale": scale, "out": str(out), "failed": failed}
+        print_json({**facts, "verdicts": verdict_facts(results), "figures": figures})
+    elif len(results) > 1:
+        _show_verdicts(results, scale)
     if failed:
         raise typer.Exit(FAILED)
 
@@ -105,23 +114,12 @@ def _list(figures: Mapping[str, Any], json: bool) -> None:
 def _show(result: Any, name: str, scale: str) -> None:
     """Print the table, the verdicts and where the report is."""
     from ordinate.cli.output import print_table, say
-    from ordinate.figures.numbers import show_interval, show_number
 
     headers, rows = result.table
     print_table(headers, rows, title=f"{name}, scale {scale}")
-    verdicts = [
-        [
-            SIGNS[claim.verdict],
-            claim.sentence,
-            show_interval(claim.measured),
-            str(claim.predicate),
-            show_number(claim.published),
-            f"{claim.seeds} ({claim.failed} failed)" if claim.failed else str(claim.seeds),
-        ]
-        for claim in result.claims
-    ]
+    verdicts = [_verdict_row(claim) for claim in result.claims]
     if verdicts:
-        print_table(["verdict", "claim", "measured", "needed", "published", "seeds"], verdicts)
+        print_table(VERDICTS, verdicts)
         for reason in dict.fromkeys(claim.reason for claim in result.claims if claim.verdict != "supported"):
             say(reason)
     if note := result.document.get("note"):
@@ -129,3 +127,49 @@ def _show(result: Any, name: str, scale: str) -> None:
     for kind, path in result.files.items():
         if kind == "html":
             say(f"report: {path}")
+
+
+def verdict_facts(results: Sequence[Any]) -> list[dict[str, Any]]:
+    """Every claim of every figure, for JSON: which figure it is of, and the claim with its verdict."""
+    return [
+        {"figure": result.document["figure"], **claim.to_dict()}
+        for result in results
+        for claim in result.claims
+    ]
+
+
+def _show_verdicts(results: Sequence[Any], scale: str) -> None:
+    """Print one table of all claims, and how many got which verdict."""
+    from ordinate.cli.output import print_table, say
+
+    rows = [
+        [result.document["figure"], *_verdict_row(claim)] for result in results for claim in result.claims
+    ]
+    if not rows:
+        return
+    print_table(["figure", *VERDICTS], rows, title=f"all verdicts, scale {scale}")
+    counts = Counter(claim.verdict for result in results for claim in result.claims)
+    tally = (f"{counts[verdict]} {sign[2:]}" for verdict, sign in SIGNS.items() if counts[verdict])
+    say(f"{_count(len(rows), 'claim')} of {_count(len(results), 'figure')}: {', '.join(tally)}")
+
+
+def _verdict_row(claim: Any) -> list[str]:
+    from ordinate.figures.numbers import show_interval, show_number
+
+    return [
+        SIGNS[claim.verdict],
+        claim.sentence,
+        show_number(claim.measured.estimate) if claim.exact else show_interval(claim.measured),
+        str(claim.predicate),
+        show_number(claim.published),
+        claim.basis,
+    ]
+
+
+def _count(number: int, thing: str) -> str:
+    """Return a number with its noun.
+
+    >>> _count(1, "job"), _count(3, "job")
+    ('1 job', '3 jobs')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,6 +1,6 @@
 """Evaluation: axes, sweeps, statistics over seeds, claims and verdicts."""
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Within
+from ordinate.evaluation.claims import AtLeast, AtMost, Between, Claim, Within
 from ordinate.evaluation.points import NumberPoint, Point, SymbolPoint
 from ordinate.evaluation.slices import Slice, sliced
 from ordinate.evaluation.statistics import Interval, Summary, hierarchical_ratio, summarise
@@ -10,6 +10,7 @@ __all__ = [
     "AtLeast",
     "AtMost",
     "Axis",
+    "Between",
     "Claim",
     "Interval",
     "NumberPoint",

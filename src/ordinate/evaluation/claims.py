@@ -74,6 +74,8 @@ class Predicate(ABC):
             return AtLeast(document["lowest"])
         if document["kind"] == AtMost.kind:
             return AtMost(document["highest"])
+        if document["kind"] == Between.kind:
+            return Between(document["lowest"], document["highest"])
         return Within(document["highest"])
 
 
@@ -120,6 +122,34 @@ class AtMost(Predicate):
 
 
 @dataclass(frozen=True)
+class Between(Predicate):
+    """The number lies from `low` to `high`.
+
+    >>> Between(0.9975, 0.9985).judge(Interval(0.998, 0.9979, 0.9981, 0.95))
+    'supported'
+    """
+
+    kind: ClassVar[str] = "between"
+    low: float | int
+    high: float | int
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"a range runs from low to high, got {self.low:g} to {self.high:g}")
+
+    @property
+    def lowest(self) -> float:  # noqa: D102
+        return float(self.low)
+
+    @property
+    def highest(self) -> float:  # noqa: D102
+        return float(self.high)
+
+    def __str__(self) -> str:
+        return f"between {self.low:g} and {self.high:g}"
+
+
+@dataclass(frozen=True)
 class Within(Predicate):
     """Equivalence: the ratio of two things lies between 1/factor and factor.
 
@@ -159,7 +189,7 @@ class Claim:
 
     `seeds` counts every seed started, `failed` those among them that gave no finite number; a claim that
     compares two models gives the numbers of the one with fewer finite seeds. `published` is the paper's own
-    value, if it has one.
+    value, if it has one. A number that is `exact` was computed, not measured: it needs no seeds.
     """
 
     sentence: str
@@ -169,12 +199,39 @@ class Claim:
     seeds: int
     failed: int
     scale: Scale
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if self.scale not in get_args(Scale):
             raise OrdinateError(f"unknown scale {self.scale!r}: {nearest(self.scale, get_args(Scale))}")
         if not 0 <= self.failed <= self.seeds:
             raise ValueError(f"of {self.seeds} seeds {self.failed} cannot have failed")
+
+    @classmethod
+    def of_exact(
+        cls,
+        sentence: str,
+        value: float,
+        predicate: Predicate,
+        published: float | int | None,
+        scale: Scale,
+    ) -> "Claim":
+        """Return a claim about a number that is known exactly.
+
+        >>> claim = Claim.of_exact("Most sums are easy.", 0.9979, AtLeast(0.99), 0.998, "laptop")
+        >>> claim.verdict, claim.basis
+        ('supported', 'exact')
+        """
+        return cls(
+            sentence, Interval(value, value, value, 0.95), predicate, published, 0, 0, scale, exact=True
+        )
+
+    @property
+    def basis(self) -> str:
+        """What the number rests on, in a word or two: its seeds, or an exact computation."""
+        if self.exact:
+            return "exact"
+        return f"{self.seeds} ({self.failed} failed)" if self.failed else str(self.seeds)
 
     @property
     def judgement(self) -> Judgement:
@@ -183,6 +240,10 @@ class Claim:
         if self.scale in _UNJUDGED:
             said = "one seed, no verdict" if self.seeds == 1 else "no verdict"
             return Judgement(None, f"{said}: {_UNJUDGED[self.scale]}")
+        if self.exact:
+            verdict = self.predicate.judge(self.measured)
+            side = "inside" if verdict == "supported" else "outside"
+            return Judgement(verdict, f"the exact value lies {side} “{self.predicate}”")
         if finite < FEWEST_SEEDS:
             return Judgement("inconclusive", f"{_seeds(finite)} with a finite result, {FEWEST_SEEDS} needed")
         if 2 * self.failed >= self.seeds:
@@ -215,6 +276,7 @@ class Claim:
             "seeds": self.seeds,
             "failed": self.failed,
             "scale": self.scale,
+            "exact": self.exact,
         }
 
     @classmethod
@@ -227,7 +289,12 @@ class Claim:
         """
         numbers = {k: math.nan if v is None else v for k, v in document["measured"].items()}
         kept = {key: document[key] for key in ("sentence", "published", "seeds", "failed", "scale")}
-        return cls(measured=Interval(**numbers), predicate=Predicate.from_dict(document["predicate"]), **kept)
+        return cls(
+            measured=Interval(**numbers),
+            predicate=Predicate.from_dict(document["predicate"]),
+            exact=document.get("exact", False),
+            **kept,
+        )
 
 
 _WHERE: dict[Verdict, str] = {

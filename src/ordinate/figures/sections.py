@@ -164,10 +164,10 @@ def _claim_row(claim: Claim) -> str:
     failed = f' <span class="failed">({claim.failed} failed)</span>' if claim.failed else ""
     estimate, interval = show_interval(claim.measured).split(" ", 1)
     named = {
-        "Measured": f'{estimate} <span class="whole">{interval}</span>',
+        "Measured": estimate if claim.exact else f'{estimate} <span class="whole">{interval}</span>',
         "Needed": escape(str(claim.predicate)),
         "Published": show_number(claim.published),
-        "Seeds": f"{claim.seeds}{failed}",
+        "Seeds": claim.basis if claim.exact else f"{claim.seeds}{failed}",
         "Scale": claim.scale,
     }
     cells = "".join(f'<td class="named" data-label="{name}">{value}</td>' for name, value in named.items())
@@ -184,6 +184,9 @@ def _tally(claims: Sequence[Claim]) -> str:
 
 def _small_print(claims: Sequence[Claim]) -> str:
     """Say what the brackets are, and what few seeds cannot promise."""
+    claims = [claim for claim in claims if not claim.exact]
+    if not claims:
+        return '<p class="small">All numbers are exact.</p>'
     levels = sorted({claim.measured.level for claim in claims})
     text = f"In brackets: the {' or '.join(f'{100 * level:g} %' for level in levels)} bootstrap interval."
     judged = [claim.seeds - claim.failed for claim in claims if claim.verdict]

@@ -1,6 +1,9 @@
-"""Figures of papers as commands: recipes x seeds -> statistics -> verdicts -> plots and a report."""
+"""Figures of papers as commands: data -> claims and verdicts -> plots and a report.
 
-import time
+A figure's data come from trained runs (`papers.trained`) or are computed on the spot (`papers.computed`); either
+way they become one plain document, and drawing and report are made from the document alone.
+"""
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,16 +26,10 @@ from ordinate.figures.report import (
     write_report,
 )
 from ordinate.figures.save import save_figure
-from ordinate.runs import Event, Job, LocalEngine, environment, read_json, write_json
-from ordinate.studies import Study
+from ordinate.runs import Event, Job, LocalEngine, environment, write_json
 
-
-@dataclass(frozen=True)
-class Scale:
-    """How large a reproduction is, in words and in seeds."""
-
-    description: str
-    seeds: int
+OnEvent = Callable[[Event], None]
+"""Told of everything that happens to a job."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Result:
 
 
 class Figure(ABC):
-    """One figure of a paper. Kinds give the study, what is measured, and the drawing."""
+    """One figure of a paper. Kinds say where the data come from, and figures what they are and how they look."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -73,64 +70,46 @@ class Figure(ABC):
     """Name of every scale, with a description."""
 
     @abstractmethod
-    def study(self, scale: str, store: Path) -> Study:
-        """What is trained at a scale."""
+    def jobs(self, scale: str, out: Path) -> list[Job]:
+        """What is still to be done at a scale, with results below `out`."""
 
     @abstractmethod
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
-        """Statistics and claims from the study's runs, as plain data with keys `table`, `claims`, `settings`."""
+    def collect(
+        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None
+    ) -> dict[str, Any]:
+        """Do it, and return plain data: `wall_seconds`, `workers`, `not_ended`, `settings`, `claims`, `table`, more."""
 
     @abstractmethod
     def draw(self, document: dict[str, Any]) -> Drawing:
         """The figure, from the plain data alone."""
 
     @abstractmethod
+    def caption(self, document: dict[str, Any]) -> str:
+        """What the figure shows, in a sentence or two."""
+
+    @abstractmethod
     def notes(self, document: dict[str, Any]) -> list[str]:
         """What a reader of the report must know: scale, deviations, what failed."""
 
-    def jobs(self, scale: str, out: Path) -> list[Job]:
-        """What is still to be trained."""
-        self._check(scale)
-        return self.study(scale, out / "runs").jobs()
-
     def reproduce(
-        self,
-        scale: str,
-        out: Path,
-        *,
-        engine: LocalEngine,
-        on_event: Callable[[Event], None] | None = None,
+        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None = None
     ) -> Result:
-        """Train what is missing, measure, draw, and write everything below `out`.
-
-        A second call with the same settings trains nothing and only draws.
-        """
-        self._check(scale)
-        study = self.study(scale, out / "runs")
-        started = time.monotonic()
-        outcomes = study.run(engine, on_event)
-        runs = [run for recipe in study.recipes for run in study.runs(recipe)]
-        whole = len(outcomes) == len(runs)  # a part of it says nothing of the time that all takes
-        wall = round(time.monotonic() - started, 1) if whole else None
-        broken = [f"{outcome.job.name}: {outcome.error}" for outcome in outcomes if not outcome.ok]
-        folder = out / f"{self.name}-{scale}"
-        if not outcomes and (folder / "result.json").is_file():
-            wall = read_json(folder / "result.json").get("wall_seconds")
-        if broken and not any(run.status == "done" for run in runs):
-            raise OrdinateError(f"no run of {self.name} ended: {broken[0].strip().splitlines()[-1]}")
+        """Collect the data, judge, draw, and write everything below `out`."""
+        self.check(scale)
         document = {
             "figure": self.name,
             "scale": scale,
             "command": f"ordinate reproduce {self.name} --scale {scale}",
             "environment": environment(),
-            "wall_seconds": wall,
-            "training_seconds": round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
-            "workers": engine.workers,
-            "not_ended": broken,
-            **self.measure(scale, study),
+            **self.collect(scale, out, engine=engine, on_event=on_event),
         }
+        folder = self.folder(scale, out)
         write_json(folder / "result.json", document)
         return self.write(document, folder)
+
+    def folder(self, scale: str, out: Path) -> Path:
+        """Where the result of a scale goes."""
+        return out / f"{self.name}-{scale}"
 
     def write(self, document: dict[str, Any], folder: Path) -> Result:
         """Draw the figure and the report of a document into a folder."""
@@ -150,11 +129,8 @@ class Figure(ABC):
         write_report(Report(self.title, self.summary, sections), result.files["html"])
         return result
 
-    @abstractmethod
-    def caption(self, document: dict[str, Any]) -> str:
-        """What the figure shows, in a sentence or two."""
-
-    def _check(self, scale: str) -> None:
+    def check(self, scale: str) -> None:
+        """Refuse a scale that this figure does not have."""
         if scale not in self.scales:
             raise OrdinateError(f"{self.name} has no scale {scale!r}: {nearest(scale, self.scales)}")
 

@@ -14,7 +14,7 @@ from ordinate.evaluation.statistics import Interval, summarise
 from ordinate.figures.accuracy import accuracy_curves
 from ordinate.figures.curves import Panel, Series
 from ordinate.figures.numbers import show_number
-from ordinate.papers.figure import Figure
+from ordinate.papers.trained import Trained
 from ordinate.runs import Run
 from ordinate.studies import Study
 from ordinate.training import Recipe
@@ -58,7 +58,7 @@ class Scale:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-class Extrapolation(Figure):
+class Extrapolation(Trained):
     """Trains on short inputs and measures far beyond them."""
 
     unit: ClassVar[str] = "digits of the numbers"

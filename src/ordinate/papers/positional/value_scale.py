@@ -14,8 +14,8 @@ from ordinate.evaluation.statistics import Interval, hierarchical_ratio, hierarc
 from ordinate.figures.curves import Panel, Series, value_curves
 from ordinate.figures.numbers import show_number
 from ordinate.models import Positional, Standard
-from ordinate.papers.figure import Figure
 from ordinate.papers.published import published
+from ordinate.papers.trained import Trained
 from ordinate.runs import Run
 from ordinate.studies import Study, errors_at, scores_at
 from ordinate.tasks import make_task
@@ -98,7 +98,7 @@ def recipe_for(task: str, model: str, scale: str) -> Recipe:
     )
 
 
-class ValueScale(Figure):
+class ValueScale(Trained):
     """Both models on five tasks, c = 1 .. 10."""
 
     name: ClassVar[str] = "positional/value-scale"

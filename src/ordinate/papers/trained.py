@@ -1,0 +1,52 @@
+"""Figures whose data are trained: recipes x seeds -> runs in a store -> statistics."""
+
+import time
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+from ordinate.errors import OrdinateError
+from ordinate.papers.figure import Figure, OnEvent
+from ordinate.runs import Job, LocalEngine, read_json
+from ordinate.studies import Study
+
+
+class Trained(Figure):
+    """A figure of trained runs. A second call with the same settings trains nothing and only draws."""
+
+    @abstractmethod
+    def study(self, scale: str, store: Path) -> Study:
+        """What is trained at a scale."""
+
+    @abstractmethod
+    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+        """Statistics and claims from the study's runs, as plain data with keys `table`, `claims`, `settings`."""
+
+    def jobs(self, scale: str, out: Path) -> list[Job]:
+        """What is still to be trained."""
+        self.check(scale)
+        return self.study(scale, out / "runs").jobs()
+
+    def collect(
+        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None
+    ) -> dict[str, Any]:
+        """Train what is missing, and measure."""
+        study = self.study(scale, out / "runs")
+        started = time.monotonic()
+        outcomes = study.run(engine, on_event)
+        runs = [run for recipe in study.recipes for run in study.runs(recipe)]
+        whole = len(outcomes) == len(runs)  # a part of it says nothing of the time that all takes
+        wall = round(time.monotonic() - started, 1) if whole else None
+        broken = [f"{outcome.job.name}: {outcome.error}" for outcome in outcomes if not outcome.ok]
+        earlier = self.folder(scale, out) / "result.json"
+        if not outcomes and earlier.is_file():
+            wall = read_json(earlier).get("wall_seconds")
+        if broken and not any(run.status == "done" for run in runs):
+            raise OrdinateError(f"no run of {self.name} ended: {broken[0].strip().splitlines()[-1]}")
+        return {
+            "wall_seconds": wall,
+            "training_seconds": round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
+            "workers": engine.workers,
+            "not_ended": broken,
+            **self.measure(scale, study),
+        }
