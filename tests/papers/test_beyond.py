@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond import addition
-from ordinate.papers.beyond.extrapolation import Curve, Scale, at_least, at_most
 from ordinate.papers.beyond.recipes import absolute, related
+from ordinate.papers.extrapolation import Scale
+from ordinate.papers.measured import Curve
 from ordinate.positions.relations import aligned, window
 from ordinate.runs import LocalEngine
 from ordinate.training import Recipe

@@ -43,6 +43,9 @@ ROLES: dict[str, Look] = {
 }
 """Fixed for the whole project: a reader who has learnt one figure can read the next."""
 
+LAST = ", last"
+"""After a role: the last checkpoint of a model whose checkpoint was picked, in the same colour."""
+
 _STYLE: dict[Any, object] = {
     "figure.facecolor": "white",
     "figure.dpi": 100,
@@ -82,9 +85,13 @@ def look_of(role: str) -> Look:
     'o'
     >>> look_of("anything") == look_of("anything")
     True
+    >>> look_of("positional, last") == Look(look_of("positional").colour, ".", ":")
+    True
     """
     if role in ROLES:
         return ROLES[role]
+    if role.endswith(LAST):
+        return Look(look_of(role.removesuffix(LAST)).colour, ".", ":")
     spare = [ROLES["first"], ROLES["second"], ROLES["hybrid"], ROLES["rotary"]]
     return spare[sum(role.encode()) % len(spare)]
 

@@ -237,7 +237,8 @@ class _Training:
             return None
         if picked.step != self.step:
             _checkpoint(member, picked.model, picked.step)
-        points, _ = member.evaluate(picked.model)
+        points, errors = member.evaluate(picked.model)
+        member.run.save_arrays("errors-picked", errors)
         member.run.write_result("evaluation-picked", [point.to_dict() for point in points])
         return {"step": picked.step, "score": picked.score, "scores": _scores(points)}
 

@@ -3,8 +3,10 @@
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ordinate.papers.beyond.extrapolation import Curve, Extrapolation, Scale, at_least, at_most
+from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, absolute, related, shaw
+from ordinate.papers.extrapolation import Extrapolation, Scale
+from ordinate.papers.measured import Curve
 from ordinate.positions.discovery import discover
 from ordinate.positions.relations import Relation, aligned, window
 from ordinate.tasks import make_task

@@ -2,9 +2,11 @@
 
 from typing import Any, ClassVar
 
+from ordinate.papers.aims import at_least
 from ordinate.papers.beyond.addition import CASCADES, TASK
-from ordinate.papers.beyond.extrapolation import Curve, Extrapolation, Scale, at_least
 from ordinate.papers.beyond.recipes import related
+from ordinate.papers.extrapolation import Extrapolation, Scale
+from ordinate.papers.measured import Curve
 from ordinate.positions.relations import aligned, window
 
 NEXT = aligned("first", "second") * window(back=1)

@@ -2,11 +2,13 @@
 
 from typing import Any, ClassVar
 
+from ordinate.papers.aims import at_least
 from ordinate.papers.beyond.addition import DECLARED
 from ordinate.papers.beyond.addition import RELATION as SUMS
-from ordinate.papers.beyond.extrapolation import Curve, Extrapolation, Scale, at_least
 from ordinate.papers.beyond.multiplication import RELATION as PRODUCTS
 from ordinate.papers.beyond.recipes import LENGTHS, related
+from ordinate.papers.extrapolation import Extrapolation, Scale
+from ordinate.papers.measured import Curve
 from ordinate.positions.relations import itself
 from ordinate.tasks import make_task
 
