@@ -10,11 +10,24 @@ from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.published import published
+from ordinate.papers.symmetry.lengths import LENGTHS
+from ordinate.papers.symmetry.maps import MAPS
+from ordinate.papers.symmetry.places import TABLE_1
 from ordinate.runs import read_json
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure
-    for figure in (ValueScale(), Addition1000(), Cascades(), Multiplication1(), Both(), InText())
+    for figure in (
+        ValueScale(),
+        *LENGTHS,
+        TABLE_1,
+        *MAPS,
+        Addition1000(),
+        Cascades(),
+        Multiplication1(),
+        Both(),
+        InText(),
+    )
 }
 
 

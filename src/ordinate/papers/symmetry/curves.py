@@ -1,0 +1,157 @@
+"""The trained models of the second paper as curves: which encoding, on which task, told what."""
+
+from typing import Any
+
+from ordinate.attention import Content
+from ordinate.models import ResidualEncoder
+from ordinate.papers.measured import Curve
+from ordinate.papers.symmetry.sizes import Sizes
+from ordinate.positions.encodings import EncodingSettings, Learned, Pairwise, Significance, Upe
+from ordinate.positions.relations import relative
+from ordinate.tasks import Task, make_task
+from ordinate.training import Evaluation, Recipe
+
+WORDS = 20
+"""Random letters before, between and after the numbers, at most."""
+
+ABSOLUTE = "told nothing: a learned vector for every place"
+RELATIVE = "told that pairs at the same distance do the same job"
+UNIFORM = "told that digits of the multiplier act alike on every place, and the rest by distance"
+SHIFTED = "trained on shifted copies too"
+
+
+def rpe() -> EncodingSettings:
+    """Relative key vectors, one table a layer for all heads."""
+    return Pairwise(relation=relative(), per_head=False, std=0.02)
+
+
+def addition(places: int, sampler: Any = "uniform", words: int = 0) -> Task:
+    """Sums, padded to a fixed number of places: the longest numbers have no pad left."""
+    options = {"sampler": sampler, "words": words}
+    return make_task("addition", digits=5, width=places, spare=0, **options)
+
+
+def multiplication(places: int, multiplier: int, sampler: Any = "uniform", words: int = 0) -> Task:
+    """Products, padded to a fixed number of places."""
+    options = {"sampler": sampler, "words": words, "multiplier": multiplier}
+    return make_task("multiplication", digits=5, width=places, spare=0, **options)
+
+
+def absolute_sums(sizes: Sizes) -> Curve:
+    """Addition with absolute positions (Fig 2a)."""
+    return curve("ape", addition(sizes.places), Learned(width=sizes.width), sizes, "baseline", ABSOLUTE)
+
+
+def relative_sums(sizes: Sizes) -> Curve:
+    """Addition with relative positions (Figs 2b, 8a, 8b)."""
+    return _sums("rpe", "uniform", sizes, "standard", RELATIVE)
+
+
+def shifted_sums(sizes: Sizes) -> Curve:
+    """Addition with absolute positions and shift augmentation (Fig 2c, Table 1)."""
+    task = addition(sizes.places, "shifted")
+    told = f"{ABSOLUTE}; {SHIFTED}"
+    return curve("ape-shifted", task, Learned(width=sizes.width), sizes, "second", told)
+
+
+def mixed_sums(sizes: Sizes) -> tuple[Curve, ...]:
+    """Relative positions, trained on three mixtures of easy and hard sums (Fig 8c)."""
+    return (
+        relative_sums(sizes),
+        _sums("complexity", "complexity", sizes, "rotary", f"{RELATIVE}; cascades of all lengths alike"),
+        _sums("half-half", "mixture", sizes, "positional", f"{RELATIVE}; half of each"),
+    )
+
+
+def _sums(name: str, sampler: str, sizes: Sizes, role: str, knowledge: str) -> Curve:
+    lengths = tuple(float(n) for n in range(6, sizes.long + 1))
+    hard = tuple(float(n) for n in sizes.cascades)
+    axes = {"length": lengths, "cascade": hard, "carries": hard}
+    task = addition(sizes.long, sampler)
+    return curve(name, task, rpe(), sizes, role, knowledge, axes=axes, length=sizes.complex)
+
+
+def sums_in_text(sizes: Sizes) -> Curve:
+    """Addition among letters (Fig 7a)."""
+    task = addition(sizes.places, words=WORDS)
+    told = "told which tokens are digits of which significance, in half of the heads"
+    return curve("text", task, Significance(std=0.02, per_head=False), sizes, "positional", told)
+
+
+def plain_sums(sizes: Sizes) -> Curve:
+    """Addition with relative positions on lines as short as those of text (Fig 7a)."""
+    return curve("rpe-short", addition(sizes.places), rpe(), sizes, "standard", RELATIVE)
+
+
+def no_carry(sizes: Sizes) -> Curve:
+    """Addition without carries (Fig 10)."""
+    task = make_task("no-carry", digits=5, width=sizes.places, spare=0)
+    return curve("rpe", task, rpe(), sizes, "standard", RELATIVE)
+
+
+def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
+    """Absolute, relative, and uniform + relative positions (Figs 4 and 5)."""
+    task, hard = multiplication(sizes.places, multiplier), multiplier > 1
+    kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
+        ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
+        ("rpe", rpe(), "standard", RELATIVE),
+        ("upe", Upe(fields=("multiplier",)), "positional", UNIFORM),
+    )
+    return {
+        name: curve(name, task, encoding, sizes, role, told, hard=hard)
+        for name, encoding, role, told in kinds
+    }
+
+
+def shifted_products(sizes: Sizes) -> dict[str, Curve]:
+    """Multipliers of three digits, absolute and relative positions, shift augmentation (Figs 5c, 5d)."""
+    task = multiplication(sizes.places, 3, "shifted")
+    kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
+        ("ape-shifted", Learned(width=sizes.width), "second", f"{ABSOLUTE}; {SHIFTED}"),
+        ("rpe-shifted", rpe(), "rotary", f"{RELATIVE}; {SHIFTED}"),
+    )
+    return {
+        name: curve(name, task, encoding, sizes, role, told, hard=True)
+        for name, encoding, role, told in kinds
+    }
+
+
+def products_in_text(sizes: Sizes) -> Curve:
+    """Products among letters (Fig 7b)."""
+    task = multiplication(sizes.places, 3, words=WORDS)
+    told = "told which tokens are digits of which significance, in half of the heads"
+    return curve("text", task, Significance(std=0.02, per_head=False), sizes, "positional", told, hard=True)
+
+
+def curve(
+    name: str,
+    task: Task,
+    encoding: EncodingSettings,
+    sizes: Sizes,
+    role: str,
+    knowledge: str,
+    *,
+    hard: bool = False,
+    axes: dict[str, tuple[float, ...]] | None = None,
+    length: int | None = None,
+) -> Curve:
+    """One model in the sizes of a scale; `hard` ones are deeper and trained for longer."""
+    training = sizes.training
+    factor = sizes.longer if hard else 1.0
+    samples = None if training.samples is None else int(factor * training.samples)
+    recipe = Recipe(
+        name=name,
+        task=task,
+        model=ResidualEncoder(
+            layers=sizes.layers + (sizes.deeper if hard else 0),
+            heads=sizes.heads,
+            width=sizes.width,
+            hidden=sizes.hidden,
+            dropout=sizes.dropout,
+            encoding=(encoding,),
+            attention=Content(),
+        ),
+        training=training.model_copy(update={"steps": int(factor * sizes.steps), "samples": samples}),
+        evaluation=Evaluation(count=sizes.count, axes=axes or {"length": sizes.beyond}, length=length),
+    )
+    return Curve(recipe, sizes.seeds, role, knowledge)

@@ -1,0 +1,162 @@
+"""Figures 11 and 12: the learned class vectors of every layer as pictures, and how spread out they are as a number."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
+from ordinate.evaluation.statistics import summarise
+from ordinate.figures.style import paper_style
+from ordinate.papers.aims import over_seeds
+from ordinate.papers.measured import Curve
+from ordinate.papers.symmetry.curves import products
+from ordinate.papers.symmetry.dispersion import dispersion, energies
+from ordinate.papers.symmetry.figure import differences
+from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.trained import Trained
+from ordinate.positions.encodings.pairwise import PairwiseEncoding
+from ordinate.runs import Run
+from ordinate.studies import Study
+from ordinate.training import load_model
+
+
+class Maps(Trained):
+    """Class vectors of the models of another figure: rows are classes, columns coordinates, a panel for each layer."""
+
+    scales: ClassVar[dict[str, str]] = {name: sizes.description for name, sizes in SCALES.items()}
+
+    def __init__(self, name: str, title: str, multiplier: int, standing_out: tuple[str, ...]) -> None:
+        self.name, self.title = f"symmetry/{name}", title  # type: ignore[misc]
+        self.summary = (  # type: ignore[misc]
+            "Learned key vectors of relative positions (rpe), and of uniform and relative ones (upe), in every layer. "
+            "Dispersion is the effective share of classes that carry the vectors' energy."
+        )
+        self.multiplier, self.standing_out = multiplier, standing_out
+
+    def curves(self, scale: str) -> tuple[Curve, ...]:
+        """The models whose vectors are shown."""
+        made = products(SCALES[scale], self.multiplier)
+        return made["rpe"], made["upe"]
+
+    def study(self, scale: str, store: Path) -> Study:
+        """The runs of the figure that trains them."""
+        recipes = tuple(curve.recipe for curve in self.curves(scale))
+        return Study(recipes, tuple(range(SCALES[scale].seeds)), store)
+
+    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+        """The vectors of the first seed, and numbers of all seeds."""
+        curves = {curve.label: self._map(study.runs(curve.recipe)) for curve in self.curves(scale)}
+        sizes = SCALES[scale]
+        return {
+            "settings": {"multiplier digits": self.multiplier, "seeds": sizes.seeds, **differences(scale)},
+            "curves": curves,
+            "claims": [claim.to_dict() for claim in self._claims(curves, scale)],
+            "table": _table(curves),
+        }
+
+    def _map(self, runs: Sequence[Run]) -> dict[str, Any]:
+        names: list[str] = []
+        maps: list[list[list[float]]] = []
+        spread: list[list[float] | None] = []
+        out: list[list[bool] | None] = []
+        for run in runs:
+            if run.status != "done":
+                spread.append(None)
+                out.append(None)
+                continue
+            encoding = load_model(run, (run.record().get("picked") or {}).get("step")).encoding
+            assert isinstance(encoding, PairwiseEncoding)
+            names = encoding.bound[0].names
+            layers = encoding.tables[0].detach()[:, 0]
+            maps = maps or [[[round(float(v), 4) for v in row] for row in layer] for layer in layers]
+            spread.append([dispersion(layer) for layer in layers])
+            tops = [energies(layer).topk(len(self.standing_out)).indices.tolist() for layer in layers]
+            out.append([sorted(names[i] for i in top) == sorted(self.standing_out) for top in tops])
+        return {"names": names, "layers": maps, "dispersion": spread, "stand_out": out}
+
+    def _claims(self, curves: dict[str, Any], scale: str) -> list[Claim]:
+        rows = " and ".join(self.standing_out)
+        share = [np.nan if s is None else float(np.mean(s)) for s in curves["rpe"]["stand_out"]]
+        pairs = zip(curves["upe"]["dispersion"], curves["rpe"]["dispersion"], strict=True)
+        ratio = [
+            np.nan if upe is None or rpe is None else float(np.mean(upe) / np.mean(rpe)) for upe, rpe in pairs
+        ]
+        kinds: tuple[tuple[str, list[float], Predicate], ...] = (
+            (f"rpe: in every layer the vectors of {rows} stand out most.", share, AtLeast(1.0)),
+            ("upe is less dispersed than rpe (ratio below 0.95).", ratio, AtMost(0.95)),
+        )
+        claims = []
+        for sentence, values, predicate in kinds:
+            interval, seeds, failed = over_seeds(values)
+            claims.append(Claim(sentence, interval, predicate, None, seeds, failed, scale))  # type: ignore[arg-type]
+        return claims
+
+    def draw(self, document: dict[str, Any]) -> Drawing:
+        """A row of panels for each model, a panel for each layer."""
+        curves = document["curves"]
+        layers = max(len(curve["layers"]) for curve in curves.values())
+        most = max(
+            abs(v) for curve in curves.values() for layer in curve["layers"] for row in layer for v in row
+        )
+        with paper_style():
+            figure = Drawing(figsize=(2.2 * layers + 1.2, 3.6 * len(curves)), layout="constrained")
+            panels = figure.subplots(len(curves), layers, squeeze=False)
+            for row, (label, curve) in zip(panels, curves.items(), strict=True):
+                for number, (axes, layer) in enumerate(zip(row, curve["layers"], strict=True)):
+                    image = axes.imshow(
+                        np.array(layer),
+                        cmap=matplotlib.colormaps["RdBu_r"],
+                        vmin=-most,
+                        vmax=most,
+                        aspect="auto",
+                        interpolation="nearest",
+                    )
+                    axes.set_title(f"{label}, layer {number + 1}")
+                    axes.set_xlabel("coordinate")
+                    axes.grid(visible=False)
+                    names = curve["names"] if number == 0 else []
+                    axes.set_yticks(range(len(names)), names, fontsize=6)
+            figure.colorbar(image, ax=panels, shrink=0.6, label="value")
+        return figure
+
+    def caption(self, document: dict[str, Any]) -> str:
+        """Say what is shown."""
+        return "Vectors of the first seed; a row is a class of pairs, seen from the query."
+
+    def notes(self, document: dict[str, Any]) -> list[str]:
+        """Say how dispersion is counted."""
+        return [
+            f"Scale {document['scale']}: {self.scales[document['scale']]}.",
+            "Dispersion of a layer: exp(entropy of the classes' shares of the squared distance to the mean vector), "
+            "divided by the number of classes; the mean vector itself is invisible to softmax.",
+            "Distances that training shows with pads only are in the maps too.",
+        ]
+
+
+def _table(curves: dict[str, Any]) -> dict[str, Any]:
+    layers = max(len(curve["layers"]) for curve in curves.values())
+    rows = []
+    for label, curve in curves.items():
+        ended = np.array([row for row in curve["dispersion"] if row is not None])
+        cells = [f"{summarise(column).median:.3f}" for column in ended.T.tolist()]
+        rows.append([label, str(len(curve["names"])), *cells, f"{len(curve['dispersion'])}"])
+    return {
+        "headers": ["model", "classes", *(f"layer {n + 1}" for n in range(layers)), "seeds"],
+        "rows": rows,
+        "caption": "Dispersion of the class vectors, median over seeds.",
+    }
+
+
+MAPS = (
+    Maps("fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",)),
+    Maps(
+        "fig-12",
+        "Learned position vectors, multipliers of three digits",
+        3,
+        ("1 ahead", "2 ahead", "3 ahead"),
+    ),
+)

@@ -1,0 +1,105 @@
+"""How large each scale of the second paper is: `paper` is its appendix B as written, `laptop` what 2 cores can do."""
+
+from dataclasses import dataclass, field
+
+from ordinate.training import AdamW, Linear, Pick, Training
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of models, lines, training and tests."""
+
+    layers: int
+    heads: int
+    width: int
+    hidden: int
+    places: int
+    """Digits to which numbers are padded in training and in every test: the paper's l."""
+    long: int
+    """The same for the figures of relative positions in addition, where the paper has 50."""
+    complex: int
+    """Digits of the sums that are sorted by cascades and runs of carries."""
+    cascades: tuple[int, ...]
+    steps: int
+    training: Training
+    seeds: int
+    count: int
+    """Test samples at every point."""
+    deeper: int = 0
+    """Layers more for multipliers of three digits."""
+    longer: float = 1.0
+    """Times as many steps and samples for multipliers of three digits."""
+    dropout: float = 0.1
+    description: str = ""
+    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def beyond(self) -> tuple[float, ...]:
+        """Lengths longer than those of training, up to where no pad is left."""
+        return tuple(float(n) for n in range(6, self.places + 1))
+
+
+SCALES = {
+    "smoke": Sizes(
+        layers=1,
+        heads=2,
+        width=16,
+        hidden=16,
+        places=8,
+        long=10,
+        complex=7,
+        cascades=(1, 5),
+        steps=4,
+        training=Training(batch=8, optimizer=AdamW(), pick=Pick(value=7.0, count=8, every=2)),
+        seeds=1,
+        count=8,
+        description="proves the path in seconds; no verdict",
+    ),
+    "laptop": Sizes(
+        layers=4,
+        heads=4,
+        width=64,
+        hidden=256,
+        places=12,
+        long=15,
+        complex=12,
+        cascades=tuple(range(1, 11)),
+        steps=6000,
+        training=Training(
+            batch=64,
+            optimizer=AdamW(learning_rate=1e-3, betas=(0.9, 0.99), weight_decay=0.1),
+            schedule=Linear(warmup=0.03),
+            clip=1.0,
+            average=0.998,
+            pick=Pick(value=8.0, count=200, every=250),
+        ),
+        seeds=3,
+        count=300,
+        longer=3.0,
+        deeper=1,
+        description="three seeds of smaller models on shorter lines, for 2 cores",
+    ),
+    "paper": Sizes(
+        layers=6,
+        heads=8,
+        width=768,
+        hidden=3072,
+        places=20,
+        long=50,
+        complex=40,
+        cascades=tuple(range(1, 21)),
+        steps=100_000,
+        training=Training(
+            batch=64,
+            samples=100_000,
+            optimizer=AdamW(learning_rate=1e-4, weight_decay=1e-5),
+            schedule=Linear(warmup=0.01),
+            pick=Pick(value=10.0, count=200, every=1000),
+        ),
+        seeds=3,
+        count=1000,
+        longer=5.0,
+        deeper=3,
+        description="appendix B as written, for GPUs; epochs and the rate's schedule are not published",
+    ),
+}

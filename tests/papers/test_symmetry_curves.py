@@ -1,0 +1,203 @@
+"""Trained figures of the second paper: recipes, claims and shared runs at every scale, and a real small run."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.extrapolation import Extrapolation
+from ordinate.papers.symmetry.curves import products, relative_sums
+from ordinate.papers.symmetry.dispersion import dispersion, energies
+from ordinate.papers.symmetry.maps import MAPS
+from ordinate.papers.symmetry.places import shifted_set
+from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.trained import Trained
+from ordinate.runs import LocalEngine
+from ordinate.tasks import make_task
+from ordinate.training import Recipe
+from ordinate.training.limits import check_lengths
+
+TRAINED = {
+    name: figure
+    for name, figure in FIGURES.items()
+    if name.startswith("symmetry/") and isinstance(figure, Trained)
+}
+CURVES = {name: figure for name, figure in TRAINED.items() if isinstance(figure, Extrapolation)}
+
+
+def test_every_trained_figure_and_table_of_the_paper_is_there():
+    wanted = [
+        "2a",
+        "2b",
+        "2c",
+        "4a",
+        "4b",
+        "4c",
+        "5a",
+        "5b",
+        "5c",
+        "5d",
+        "7a",
+        "7b",
+        "8a",
+        "8b",
+        "8c",
+        "10",
+        "11",
+        "12",
+    ]
+    assert set(TRAINED) == {
+        "symmetry/table-1",
+        *(f"symmetry/fig-{name}" for name in (*wanted, "10", "11", "12")),
+    }
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", CURVES)
+def test_aims_name_curves_and_points_that_are_measured(name, scale):
+    setting = CURVES[name].scale(scale)
+    measured = {
+        curve.label: {
+            "validation",
+            *(
+                f"{axis}={value:g}"
+                for axis, values in curve.recipe.evaluation.axes.items()
+                for value in values
+            ),
+        }
+        for curve in setting.curves
+    }
+    assert setting.aims
+    for aim in setting.aims:
+        facts = vars(aim)
+        for label in (facts[key] for key in ("curve", "better", "worse") if key in facts):
+            points = {facts.get("point"), facts.get("earlier"), *facts.get("points", ())} - {None}
+            assert points <= measured[label]
+        assert aim.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_recipes_can_be_written_and_read_and_reach_every_length(name):
+    for curve in CURVES[name].scale("laptop").curves:
+        assert Recipe.parse(json.loads(json.dumps(curve.recipe.to_dict()))) == curve.recipe
+        assert curve.recipe.training.pick is not None
+    for curve in CURVES[name].scale("smoke").curves:
+        check_lengths(curve.recipe)
+
+
+def test_paper_scale_is_as_published():
+    recipe = relative_sums(SCALES["paper"]).recipe
+    model, training = recipe.model, recipe.training
+    assert (model.layers, model.heads, model.width, model.dropout) == (6, 8, 768, 0.1)
+    assert (training.batch, training.samples, training.optimizer.learning_rate) == (64, 100_000, 1e-4)
+    assert len(recipe.task.coordinates(50)) == 101
+    hard = products(SCALES["paper"], 3)["upe"].recipe
+    assert (hard.model.layers, hard.training.samples) == (9, 500_000)
+    assert len(hard.task.coordinates(20)) == 3 + 1 + 23
+
+
+def test_figures_share_their_models():
+    def recipes(*names):
+        return [
+            {
+                json.dumps(r.to_dict(), sort_keys=True)
+                for r in TRAINED[f"symmetry/{n}"].study("laptop", Path("x")).recipes
+            }
+            for n in names
+        ]
+
+    for a, b in (("fig-2b", "fig-8a"), ("fig-8a", "fig-8b"), ("fig-2c", "table-1")):
+        one, other = recipes(a, b)
+        assert one & other
+    four_b, four_c, eleven = recipes("fig-4b", "fig-4c", "fig-11")
+    assert eleven <= four_b | four_c
+    five, twelve = recipes("fig-5b", "fig-12")
+    assert five == twelve
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Figures of every kind, small, in one store."""
+    out = tmp_path_factory.mktemp("symmetry")
+    names = ("symmetry/fig-2c", "symmetry/fig-8a", "symmetry/fig-4c", "symmetry/fig-11", "symmetry/table-1")
+    return {name: FIGURES[name].reproduce("smoke", out, engine=LocalEngine(workers=2)) for name in names}
+
+
+def test_small_runs_give_documents_without_verdicts(made):
+    for name, result in made.items():
+        assert all(claim.verdict is None for claim in result.claims)
+        assert result.claims
+        assert result.files["png"].stat().st_size > 5000
+        again = rewrite_report(result.files["json"].parent)
+        assert again.document == json.loads(result.files["json"].read_text()), name
+
+
+def test_runs_are_shared_in_one_store(made):
+    seconds = [made[f"symmetry/{name}"].document["wall_seconds"] for name in ("fig-8a", "fig-11", "table-1")]
+    assert seconds == [None] * 3 or max(s for s in seconds if s is not None) < 60
+    folder = made["symmetry/fig-2c"].files["json"].parents[2] / "runs"
+    assert (
+        len([path for path in folder.iterdir() if path.is_dir()]) == 4
+    )  # ape-shifted, rpe, and rpe, upe of products
+
+
+def test_the_picked_checkpoint_and_the_last_are_both_shown(made):
+    document = made["symmetry/fig-2c"].document
+    assert list(document["curves"]) == ["ape-shifted", "ape-shifted, last", "rpe", "rpe, last"]
+    assert document["curves"]["rpe"]["picked"]["point"] == "length=7"
+    assert [row[0] for row in document["table"]["rows"]] == list(document["curves"])
+    assert any(
+        "the last one is shown beside it" in note for note in FIGURES["symmetry/fig-2c"].notes(document)
+    )
+
+
+def test_only_the_axis_of_the_figure_is_drawn(made):
+    result = made["symmetry/fig-8a"]
+    assert len(FIGURES["symmetry/fig-8a"].draw(result.document).axes) == 1
+    assert result.table[0][4:6] == ["1", "5"]
+    assert "longest cascade" in result.document["table"]["caption"]
+
+
+def test_maps_name_their_rows(made):
+    document = made["symmetry/fig-11"].document
+    rpe, upe = document["curves"]["rpe"], document["curves"]["upe"]
+    assert "1 ahead" in rpe["names"]
+    assert "any to multiplier 0" in upe["names"]
+    assert np.array(rpe["layers"]).shape == (1, len(rpe["names"]), 8)
+    assert 0 < rpe["dispersion"][0][0] <= 1
+
+
+def test_table_1_has_a_row_for_every_digit(made):
+    rows = made["symmetry/table-1"].table[1]
+    assert [row[0] for row in rows] == ["shifted", "uniform", *(f"digit {n}" for n in range(1, 9))]
+    assert rows[0][3] == "99.7 %"
+
+
+def test_shifted_sums_end_in_zeros_and_are_as_long_as_asked():
+    task = make_task("addition", digits=5, width=12, spare=0)
+    tests = shifted_set(task, 10, count=50, seed=0)
+    batch = tests.batches[0]
+    first, second = task.read(batch.input, batch.coordinates)
+    assert not first[:, :5].any()
+    assert not second[:, :5].any()
+    assert not first[:, 10:].any()
+    assert first[:, 5:10].any()
+    assert torch.equal(batch.target, task.reference(batch.input, batch.coordinates))
+
+
+def test_dispersion_is_what_it_says():
+    spike = torch.zeros(10, 3)
+    spike[4] = 1.0
+    by_hand = [0.81 * 3, *[0.01 * 3] * 9]
+    share = torch.tensor([v / sum(by_hand) for v in by_hand])
+    expected = math.exp(-float((share * share.log()).sum())) / 10
+    assert dispersion(spike) == pytest.approx(expected, rel=1e-5)
+    assert float(energies(spike)[4]) == pytest.approx(0.9, rel=1e-5)
+    assert dispersion(spike + 7.0) == pytest.approx(
+        expected, rel=1e-3
+    )  # softmax does not see a common vector
+    assert [m.name for m in MAPS] == ["symmetry/fig-11", "symmetry/fig-12"]
