@@ -11,7 +11,7 @@ from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.lengths import LENGTHS
-from ordinate.papers.symmetry.maps import MAPS
+from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.papers.symmetry.places import TABLE_1
 from ordinate.runs import read_json
 
