@@ -11,7 +11,7 @@ help: ## show this list
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --progress-bar on -e .
+	$(BIN)/python -m pip install --quiet --progress-bar on -e '.[theory]'
 	@touch $@
 
 $(VENV)/test: $(VENV)/core

@@ -1,0 +1,74 @@
+"""Theory of length generalization: linear models on a ring, where everything can be known.
+
+The same training three ways: gradient descent on finite batches (`samples`), on the expected loss (`population`), and
+in the limit of small steps, as a flow of inner products (`flow`) with closed forms in special cases (`proposition`).
+"""
+
+from ordinate.theory.flow import flow_slope, integrate_flow, invariant_products, positions_of
+from ordinate.theory.models import (
+    APE,
+    MODELS,
+    RPE,
+    SHIFTED,
+    Absolute,
+    LinearModel,
+    Parameters,
+    Relative,
+    same_products,
+)
+from ordinate.theory.population import Descent, Path, descend, expected_losses, slopes
+from ordinate.theory.proposition import (
+    loss_of_nothing,
+    relative_weights,
+    solvable_loss,
+    solvable_products,
+)
+from ordinate.theory.samples import sample_slopes, sampled_losses, train
+from ordinate.theory.supervision import (
+    all_windows,
+    circulant,
+    differences_seen,
+    expressible,
+    first_window,
+    least_response,
+    pairs_seen,
+    sum_by_difference,
+    wanted,
+)
+
+__all__ = [
+    "APE",
+    "MODELS",
+    "RPE",
+    "SHIFTED",
+    "Absolute",
+    "Descent",
+    "LinearModel",
+    "Parameters",
+    "Path",
+    "Relative",
+    "all_windows",
+    "circulant",
+    "descend",
+    "differences_seen",
+    "expected_losses",
+    "expressible",
+    "first_window",
+    "flow_slope",
+    "integrate_flow",
+    "invariant_products",
+    "least_response",
+    "loss_of_nothing",
+    "pairs_seen",
+    "positions_of",
+    "relative_weights",
+    "same_products",
+    "sample_slopes",
+    "sampled_losses",
+    "slopes",
+    "solvable_loss",
+    "solvable_products",
+    "sum_by_difference",
+    "train",
+    "wanted",
+]

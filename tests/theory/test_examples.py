@@ -1,0 +1,16 @@
+"""The examples in the docstrings are true."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import ordinate.theory
+
+MODULES = [module.name for module in pkgutil.walk_packages(ordinate.theory.__path__, "ordinate.theory.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
