@@ -124,7 +124,7 @@ PUBLISHED = Ring(places=51, filled=10, dimension=200, own=2.0, neighbours=(0.5,)
 @pytest.fixture(scope="module")
 def population():
     """All three models after descent on the expected loss, v trained too, strong weight decay."""
-    descent, paths = Descent(1800, 0.004, 0.002, 1.0, 1800), {}
+    descent, paths = Descent(1800, 0.004, 0.002, 1.0), {}
     for model in MODELS:
         start = model.start(PUBLISHED, SEEDS)
         if start.positions.ndim == 3:
@@ -180,7 +180,7 @@ def test_batches_end_where_the_expected_gradients_end(model):
     """From one start, without noise in the limit: the same losses in the window, and by place to 15 %."""
     ring = Ring(places=11, filled=4, dimension=20, own=2.0, neighbours=(0.5,))
     start = model.start(ring, SEEDS)
-    descent = Descent(700, 0.01 if model is not SHIFTED else 0.004, 0.01, 0.3, 100)
+    descent = Descent(700, 0.01 if model is not SHIFTED else 0.004, 0.01, 0.3)
     sampled = train(model, ring, start, descent, seeds=SEEDS, batch=64)
     expected = descend(model, ring, start, descent)
     assert sampled.losses[:, -1].max() < 0.01

@@ -106,7 +106,7 @@ def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = 
     """
 
     def draw(axes: Axes, panel: Panel) -> None:
-        _losses(axes, panel)
+        draw_losses(axes, panel)
         if log_x:
             axes.set_xscale("log")
         else:
@@ -138,7 +138,7 @@ def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], No
 def _values(axes: Axes, panel: Panel) -> None:
     """Draw one panel of `value_curves`."""
     draw_seeds(axes, panel)
-    _logarithmic(axes, panel)
+    logarithmic(axes, panel)
     ticks = sorted({float(p) for series in panel.series for p in series.x})
     if ticks:
         if len(ticks) <= 12:
@@ -187,8 +187,8 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
     )
 
 
-def _losses(axes: Axes, panel: Panel) -> None:
-    """Draw one panel of `training_curves`."""
+def draw_losses(axes: Axes, panel: Panel) -> None:
+    """Draw every seed thin and the median thick, on a logarithmic axis of losses."""
     for series in panel.series:
         look = look_of(series.role)
         x = np.asarray(series.x, dtype=np.float64)
@@ -200,10 +200,10 @@ def _losses(axes: Axes, panel: Panel) -> None:
         for row in series.table[~series.finite]:
             last = np.flatnonzero(np.isfinite(row))[-1:]
             axes.plot(x[last], row[last], "x", color=look.colour, ms=7, mew=1.8, zorder=4)
-    _logarithmic(axes, panel)
+    logarithmic(axes, panel)
 
 
-def _logarithmic(axes: Axes, panel: Panel) -> None:
+def logarithmic(axes: Axes, panel: Panel) -> None:
     """Give the values a logarithmic axis with a tick for every decade or few."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=8))

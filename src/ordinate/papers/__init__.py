@@ -10,25 +10,20 @@ from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.published import published
+from ordinate.papers.symmetry.counts import Fig13, Fig14
 from ordinate.papers.symmetry.lengths import LENGTHS
-from ordinate.papers.symmetry.vectors import MAPS
+from ordinate.papers.symmetry.losses import Fig9, Fig15
+from ordinate.papers.symmetry.maps import Fig16
 from ordinate.papers.symmetry.places import TABLE_1
+from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
-FIGURES: dict[str, Figure] = {
-    figure.name: figure
-    for figure in (
-        ValueScale(),
-        *LENGTHS,
-        TABLE_1,
-        *MAPS,
-        Addition1000(),
-        Cascades(),
-        Multiplication1(),
-        Both(),
-        InText(),
-    )
-}
+POSITIONAL: tuple[Figure, ...] = (ValueScale(),)
+SYMMETRY: tuple[Figure, ...] = (Fig13(), Fig14(), Fig9(), Fig15(), Fig16(), *LENGTHS, TABLE_1, *MAPS)
+BEYOND: tuple[Figure, ...] = (Addition1000(), Cascades(), Multiplication1(), Both(), InText())
+
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *BEYOND)}
+"""All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""
 
 
 def rewrite_report(folder: Path) -> Result:

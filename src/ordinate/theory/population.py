@@ -12,6 +12,7 @@ With C_ir the number of windows that hold i and r, the loss summed over windows 
 Positions descend L; v descends its mean over windows, so that v does not move faster where windows are many.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,11 +33,16 @@ class Descent:
     rate: float
     direction_rate: float
     decay: float = 0.0
-    log_every: int = 100
+    logs: int = 60
 
-    def logged(self, step: int) -> bool:
-        """Whether the loss at this step is kept: every so many, and the last."""
-        return step % self.log_every == 0 or step == self.steps
+    def logged(self) -> list[int]:
+        """The steps whose losses are kept: the first, the last, and about `logs` between, denser early.
+
+        >>> Descent(steps=1000, rate=0.1, direction_rate=0.1, logs=7).logged()
+        [0, 1, 3, 10, 32, 100, 316, 1000]
+        """
+        spread = torch.logspace(0, math.log10(max(self.steps, 1)), self.logs, dtype=torch.float64)
+        return sorted({0, *spread.round().long().clamp(max=self.steps).tolist()})
 
 
 @dataclass(frozen=True)
@@ -94,12 +100,12 @@ def descend(
     seen = pairs_seen(windows, ring.places).to(start.positions)
     positions, direction = start
     places = len(windows) * ring.filled
-    steps, losses = [], []
+    logged = descent.logged()
+    losses: list[Tensor] = []
     for step in range(descent.steps + 1):
         matrix = model.matrix(positions)
-        if descent.logged(step):
-            report(step)
-            steps.append(step)
+        report(step)
+        if step == logged[len(losses)]:
             losses.append((seen * expected_losses(matrix, direction, ring)).sum((-2, -1)) / places)
         if step == descent.steps:
             break
@@ -109,7 +115,7 @@ def descend(
         direction = direction - descent.direction_rate * (
             by_direction / len(windows) + descent.decay * direction
         )
-    return Path(steps, torch.stack(losses, dim=1), Parameters(positions, direction))
+    return Path(logged, torch.stack(losses, dim=1), Parameters(positions, direction))
 
 
 def _sizes(

@@ -66,23 +66,23 @@ def train(
     windows = model.windows(ring)
     positions, direction = start.positions.float(), start.direction.float()
     inputs = torch.empty(len(streams), batch, ring.filled, ring.dimension)
-    steps, losses = [], []
+    logged = descent.logged()
+    losses: list[Tensor] = []
     for step in range(descent.steps + 1):
         for row, random in zip(inputs, streams, strict=True):
             row.normal_(generator=random)
         chosen = torch.stack([torch.randint(len(windows), (batch,), generator=random) for random in streams])
         matrix = model.matrix(positions)
         loss, by_matrix, by_direction = sample_slopes(matrix, direction, inputs, windows[chosen], ring)
-        if descent.logged(step):
-            report(step)
-            steps.append(step)
+        report(step)
+        if step == logged[len(losses)]:
             losses.append(loss / ring.filled)
         if step == descent.steps:
             break
         gradient = len(windows) * model.pull(positions, by_matrix)
         positions = positions - descent.rate * (gradient + descent.decay * positions)
         direction = direction - descent.direction_rate * (by_direction + descent.decay * direction)
-    return Path(steps, torch.stack(losses, dim=1), Parameters(positions, direction))
+    return Path(logged, torch.stack(losses, dim=1), Parameters(positions, direction))
 
 
 def sampled_losses(
