@@ -124,7 +124,7 @@ PUBLISHED = Ring(places=51, filled=10, dimension=200, own=2.0, neighbours=(0.5,)
 @pytest.fixture(scope="module")
 def population():
     """All three models after descent on the expected loss, v trained too, strong weight decay."""
-    descent, paths = Descent(1800, 0.004, 0.002, 1.0), {}
+    descent, paths = Descent(900, 0.004, 0.002, 2.0), {}
     for model in MODELS:
         start = model.start(PUBLISHED, SEEDS)
         if start.positions.ndim == 3:
@@ -136,7 +136,7 @@ def population():
 def test_absolute_positions_outside_the_window_vanish_and_the_loss_there_is_that_of_nothing(population):
     model, path = population["APE"]
     positions, direction = path.parameters
-    assert positions[:, 10:].norm(dim=-1).max() < 2e-3  # (1 - 0.004)^1800 = 7e-4
+    assert positions[:, 10:].norm(dim=-1).max() < 2e-3  # (1 - 0.008)^900 = 7e-4
     losses = expected_losses(model.matrix(positions), direction, PUBLISHED).sum(-1)
     assert torch.allclose(losses[:, 10:], torch.tensor(loss_of_nothing(PUBLISHED)).double(), rtol=1e-3)
     assert loss_of_nothing(PUBLISHED) == 4.5
@@ -160,9 +160,8 @@ def test_relative_weights_are_what_the_task_wants(population):
     effective = path.parameters.positions * (path.parameters.direction @ PUBLISHED.direction())[:, None]
     asked = torch.zeros(51).double()
     asked[0], asked[1], asked[-1] = 2.0, 0.5, 0.5
-    assert torch.allclose(
-        effective, asked.expand_as(effective), atol=0.05
-    )  # weight decay 1 shrinks by about 2 %
+    # weight decay shrinks them by about 5 %
+    assert torch.allclose(effective, asked.expand_as(effective), atol=0.1)
     exact = descend(model, PUBLISHED, path.parameters, Descent(600, 0.01, 0.005)).parameters
     effective = exact.positions * (exact.direction @ PUBLISHED.direction())[:, None]
     assert torch.allclose(effective, asked.expand_as(effective), atol=1e-3)

@@ -259,6 +259,10 @@ def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patc
     rows = math.ceil(len(handles) / max(1, figure.get_figwidth() // 2.2))
     with paper_style():
         figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / rows))
-        # Laid out once and for all: the engine would move things by a hair at every drawing.
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        settle(figure)
+
+
+def settle(figure: Figure) -> None:
+    """Lay the figure out once and for all: the engine would move things by a hair at every drawing."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from ordinate.figures.curves import settle
 from ordinate.figures.numbers import show_number
 from ordinate.figures.style import look_of, paper_style
 
@@ -56,11 +57,12 @@ def distributions(
             ),
         ]
         figure.legend(handles=marks, loc="outside lower center", ncols=2)
+        settle(figure)
     return figure
 
 
 def _bars(axes: Axes, distribution: Distribution, measure: str) -> None:
-    shown = [(k, p) for k, p in enumerate(distribution.exact) if p >= LEAST]
+    shown = [(k, p) for k, p in enumerate(distribution.exact) if p > 1.5 * LEAST]
     axes.bar(
         [k for k, _ in shown],
         [p for _, p in shown],

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
-from ordinate.figures.curves import _GREY, Panel, draw_losses, grid, legend, logarithmic
+from ordinate.figures.curves import _GREY, Panel, draw_losses, grid, legend, logarithmic, settle
 from ordinate.figures.style import look_of, paper_style
 
 
@@ -91,6 +91,7 @@ def ring_maps(
         bar = figure.colorbar(image, ax=list(axes[:-1]), shrink=0.8, pad=0.02, extend="both")
         bar.set_label("effective weight, clipped")
         _weights(axes[-1], weights, wanted)
+        settle(figure)
     return figure
 
 
@@ -116,12 +117,12 @@ def _shade_filled(axes: Axes, panel: Panel) -> None:
     axes.axvspan(left, edge, color="#000000", alpha=0.07, lw=0, zorder=0)
     axes.text(
         (left + edge) / 2,
-        0.42,
+        0.45,
         "filled in training",
         transform=axes.get_xaxis_transform(),
         ha="center",
         va="center",
-        rotation=90 if panel.trained_to < 15 else 0,
+        rotation=90,
         fontsize=8,
         color=_GREY,
     )
