@@ -25,11 +25,13 @@ def result(figure: str) -> dict:
 
 def origin(document: dict) -> str:
     if document["wall_seconds"] is None:
-        minutes = f"{document['training_seconds'] / 60:.0f} minutes of training in all, {document['workers']} at a time"
+        took = f"{document['training_seconds'] / 60:.0f} minutes of training in all, {document['workers']} at a time"
     else:
-        minutes = f"{document['wall_seconds'] / 60:.0f} minutes on {document['workers']} cores"
+        seconds, workers = document["wall_seconds"], document["workers"]
+        took = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+        took += f" on {workers} core{'s' if workers > 1 else ''}"
     revision = (document["environment"].get("revision") or "unknown")[:10]
-    return f"\n`{document['command']}`, {minutes}, {document['environment']['cpu']}, revision {revision}.\n"
+    return f"\n`{document['command']}`, {took}, {document['environment']['cpu']}, revision {revision}.\n"
 
 
 def benchmarks(document: dict) -> str:
@@ -61,10 +63,12 @@ def filled(kind: str, name: str) -> str:
         [
             claim["sentence"],
             claim["verdict"] or "no verdict",
-            "{estimate:.3g} [{low:.3g}, {high:.3g}]".format(**claim["measured"]),
+            ("{estimate:.4g}" if claim.get("exact") else "{estimate:.3g} [{low:.3g}, {high:.3g}]").format(
+                **claim["measured"]
+            ),
             claim["predicate"]["text"],
             f"{claim['published']:.3g}" if claim["published"] else "",
-            f"{claim['seeds'] - claim['failed']} of {claim['seeds']}",
+            "exact" if claim.get("exact") else f"{claim['seeds'] - claim['failed']} of {claim['seeds']}",
         ]
         for claim in document["claims"]
     ]

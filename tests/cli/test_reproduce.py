@@ -28,6 +28,9 @@ class Fake:
     def __init__(self, name: str, measured: float) -> None:
         self.name, self.measured = name, measured
 
+    def check(self, scale: str) -> None:
+        assert scale in self.scales
+
     def jobs(self, scale: str, out: Path) -> list[Job]:
         return [Job(f"square {n}", square, {"number": n}) for n in (2, 3)]
 

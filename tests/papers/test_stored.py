@@ -1,10 +1,13 @@
 """Stored laptop results meet what the project promises of them."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.computed import Computed
 from ordinate.papers.positional.value_scale import SETTINGS, TASKS
 
 STORED = Path(__file__).parents[2] / "results" / "positional" / "value-scale" / "result.json"
@@ -66,3 +69,58 @@ def test_additions_learned_on_five_digits_are_right_far_beyond(addition, curve, 
 
 def test_a_seed_of_addition_trains_in_ten_minutes(addition):
     assert max(addition["curves"]["relation"]["seconds"]) <= 600
+
+
+RESULTS = Path(__file__).parents[2] / "results"
+COMPUTED = [name for name, figure in FIGURES.items() if isinstance(figure, Computed)]
+
+
+def stored(name):
+    return json.loads((RESULTS / name / "result.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_computed_figure_is_stored_with_verdicts_and_origin(name):
+    document = stored(name)
+    assert document["scale"] == "laptop"
+    assert document["environment"]["revision"]
+    assert document["environment"]["dirty"] is False
+    assert document["not_ended"] == []
+    for claim in document["claims"]:
+        assert claim["verdict"]
+        assert claim["exact"] or claim["seeds"] - claim["failed"] >= 3
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_stored_figure_is_drawn_without_computing(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(FIGURES[name]), "compute", None)
+    shutil.copy(RESULTS / name / "result.json", tmp_path)
+    result = rewrite_report(tmp_path)
+    assert [claim.to_dict() for claim in result.claims] == result.document["claims"]
+    assert result.files["html"].is_file()
+
+
+RINGS = ("symmetry/fig-9", "symmetry/fig-15", "symmetry/fig-16")
+
+
+def test_rings_were_measured_with_the_settings_of_today_in_two_minutes():
+    for name in RINGS:
+        figure = FIGURES[name]
+        assert stored(name)["settings"] == json.loads(json.dumps(figure.settings(figure.setting("laptop"))))
+    assert sum(stored(name)["wall_seconds"] for name in RINGS) <= 120
+
+
+@pytest.mark.parametrize("name", ["symmetry/fig-9", "symmetry/fig-15"])
+def test_only_relative_positions_carry_over_on_the_ring(name):
+    document = stored(name)
+    beyond = {model: sorted(curve["beyond"]) for model, curve in document["curves"].items()}
+    assert beyond["RPE"][-1] < 1e-3 * document["nothing"]
+    assert beyond["APE + shifts"][0] > 100 * beyond["RPE"][-1]
+    assert beyond["APE"][0] == pytest.approx(document["nothing"], rel=0.02)
+
+
+def test_exact_counts_are_those_of_today():
+    for name in ("symmetry/fig-13", "symmetry/fig-14"):
+        for digits, values in stored(name)["exact"].items():
+            today = FIGURES[name].distribution(int(digits))[: len(values)].tolist()
+            assert values == pytest.approx(today, rel=1e-4)

@@ -53,7 +53,10 @@ def test_a_paper_is_run_figure_by_figure_and_ends_with_its_verdicts(answer):
 
 
 def test_they_are_the_figures_of_the_theory_and_the_counts():
-    assert set(COMPUTED) == {f"symmetry/fig-{k}" for k in (9, 13, 14, 15, 16)}
+    assert set(COMPUTED) == {
+        *(f"symmetry/fig-{k}" for k in (9, 13, 14, 15, 16)),
+        "symmetry/proposition-5.1",
+    }
 
 
 @pytest.mark.parametrize("name", COMPUTED)
@@ -110,6 +113,13 @@ def test_notes_say_whether_zero_loss_can_be_reached(made, name, monkeypatch):
     assert any("within reach" in note for note in figure.notes(document))
     broken = {**document, "settings": {**document["settings"], "least of a + 2 sum b cos(k w)": -0.5}}
     assert any("cannot reach zero training loss" in note for note in figure.notes(broken))
+
+
+def test_without_scipy_nothing_is_started_and_the_error_says_what_to_install(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("ordinate.papers.symmetry.proposition.find_spec", lambda name: None)
+    assert main(["reproduce", "symmetry", "--scale", "smoke", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.strip().endswith("needs scipy: write pip install 'ordinate[theory]'")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_scale_gets_the_nearest(tmp_path):

@@ -44,8 +44,7 @@ def reproduce(
         _list(chosen, json)
         return
     for each in chosen.values():
-        if scale not in each.scales:
-            raise OrdinateError(f"{each.name} has no scale {scale!r}: {nearest(scale, each.scales)}")
+        each.check(scale)
 
     from ordinate.cli.output import note, print_json
     from ordinate.cli.progress import JobProgress

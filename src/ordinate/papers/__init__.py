@@ -15,11 +15,13 @@ from ordinate.papers.symmetry.lengths import LENGTHS
 from ordinate.papers.symmetry.losses import Fig9, Fig15
 from ordinate.papers.symmetry.maps import Fig16
 from ordinate.papers.symmetry.places import TABLE_1
+from ordinate.papers.symmetry.proposition import Proposition
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
 POSITIONAL: tuple[Figure, ...] = (ValueScale(),)
-SYMMETRY: tuple[Figure, ...] = (Fig13(), Fig14(), Fig9(), Fig15(), Fig16(), *LENGTHS, TABLE_1, *MAPS)
+COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
+SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
 BEYOND: tuple[Figure, ...] = (Addition1000(), Cascades(), Multiplication1(), Both(), InText())
 
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *BEYOND)}

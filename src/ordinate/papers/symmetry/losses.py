@@ -78,7 +78,7 @@ class RingLosses(RingFigure):
                     for name in learned
                 ],
                 "caption": "Expected training loss at the last step; test loss of the places that training leaves "
-                "empty; its share of the loss of the answer 0; |cosine| of v with the hidden direction. "
+                "empty; its share of the loss of the answer 0; absolute cosine of v with the hidden direction. "
                 "Medians over seeds.",
             },
         }
@@ -190,7 +190,7 @@ def _claims(
             scale,
         ),
         over_seeds(
-            "v aligns with the hidden direction in all models (least |cosine|).",
+            "v aligns with the hidden direction in all models (least absolute cosine).",
             aligned,
             AtLeast(0.999),
             scale,
