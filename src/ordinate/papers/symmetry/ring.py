@@ -86,7 +86,7 @@ class RingFigure(Computed):
         if scale == "paper":
             descent = Descent(50_000, 6e-3, 1e-3, 0.02)
             return Setting(ring, 10, 64, descent, shifted, known["test samples"])
-        return Setting(ring, 6, 8, Descent(5000, 6e-3, 5e-4, 0.2), shifted, known["test samples"])
+        return Setting(ring, 6, 8, Descent(4000, 6e-3, 5e-4, 0.25), shifted, known["test samples"])
 
     def learn(self, setting: Setting, report: Report) -> dict[str, Learned]:
         """Train every model on batches."""
