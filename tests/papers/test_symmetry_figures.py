@@ -75,7 +75,7 @@ def test_a_smoke_result_is_whole_and_gives_no_verdict(made, name):
     assert "nan" not in page.lower().split("<svg")[0].split("base64")[0]
 
 
-@pytest.mark.parametrize("name", COMPUTED)
+@pytest.mark.parametrize("name", ["symmetry/fig-13", "symmetry/fig-16"])
 def test_it_is_drawn_again_from_the_document_alone(made, name):
     result = made[name]
     before = {kind: result.files[kind].read_bytes() for kind in ("png", "svg", "html")}

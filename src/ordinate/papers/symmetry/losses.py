@@ -1,5 +1,6 @@
 """Figures 9 and 15: losses of the three linear models, in training and by place when the whole ring is filled."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -17,7 +18,7 @@ from ordinate.papers.symmetry.ring import ROLES, Learned, RingFigure, Setting, m
 from ordinate.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
 from ordinate.theory.population import descend, expected_losses
 from ordinate.theory.proposition import loss_of_nothing
-from ordinate.theory.samples import sampled_losses
+from ordinate.theory.samples import sampled_losses, train
 from ordinate.theory.supervision import differences_seen, pairs_seen
 
 
@@ -33,6 +34,7 @@ class RingLosses(RingFigure):
             for name, model in learned.items()
         }
         expected = _expected_by_place(setting, learned[SHIFTED.name].start)
+        large = _large_batches(setting, learned[SHIFTED.name].start)
         kept = _kept_without_decay(setting, learned[RPE.name])
         nothing = loss_of_nothing(setting.ring)
         ends = {
@@ -61,9 +63,23 @@ class RingLosses(RingFigure):
             "shifts_expected": {
                 "test": rounded(expected.median(0).values),
                 "beyond": rounded(expected[:, setting.ring.filled :].mean(1)),
+                "beyond_by_large_batches": rounded(large),
+                "large_batch": setting.large_batch,
             },
             "relative_without_decay": rounded(kept),
-            "claims": [claim.to_dict() for claim in _claims(ends, beyond, cosines, nothing, scale)],
+            "claims": [
+                claim.to_dict()
+                for claim in (
+                    *_claims(ends, beyond, cosines, nothing, scale),
+                    over_seeds(
+                        f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond "
+                        "the window, ratio).",
+                        large / expected[:, setting.ring.filled :].mean(1),
+                        Between(0.9, 1.1),
+                        scale,
+                    ),
+                )
+            ],
             "table": {
                 "headers": ["model", "training loss", "loss beyond", "of nothing", "cosine of v", "seeds"],
                 "rows": [
@@ -119,12 +135,15 @@ class RingLosses(RingFigure):
 
         sampled = middle(document["curves"][SHIFTED.name]["beyond"])
         expected = middle(document["shifts_expected"]["beyond"])
+        large = document["shifts_expected"]["large_batch"]
+        calm = middle(document["shifts_expected"]["beyond_by_large_batches"])
         kept = middle(document["relative_without_decay"])
         return [
-            f"With shifts, expected gradients lead to a loss of {show_number(expected)} beyond the window, batches to "
-            f"{show_number(sampled)}: the noise of small batches drives the differences that are never seen, too.",
+            f"With shifts, expected gradients lead to a loss of {show_number(expected)} beyond the window, batches of "
+            f"{large} to {show_number(calm)}, and the small batches drawn here to {show_number(sampled)}: their noise "
+            "moves the differences that are never seen, too.",
             "Weight decay is what makes RPE clean: differences that no window holds are in no loss of RPE either. "
-            f"Without it they would keep their start, and a loss of {show_number(kept)} at every place.",
+            f"Without it they would keep their start, and a loss of about {show_number(kept)} at every place.",
         ]
 
 
@@ -203,6 +222,15 @@ def _expected_by_place(setting: Setting, start: Parameters) -> Float[Tensor, "se
     small = Parameters(same_products(start.positions), start.direction)
     end = descend(SHIFTED, setting.ring, small, setting.descent_of(SHIFTED)).parameters
     return expected_losses(SHIFTED.matrix(end.positions), end.direction, setting.ring).sum(-1)
+
+
+def _large_batches(setting: Setting, start: Parameters) -> Float[Tensor, " seed"]:
+    """Expected loss beyond the window after a shorter training with shifts on large batches."""
+    descent = replace(setting.descent_of(SHIFTED), steps=setting.large_steps)
+    seeds = range(setting.seeds)
+    end = train(SHIFTED, setting.ring, start, descent, seeds=seeds, batch=setting.large_batch).parameters
+    losses = expected_losses(SHIFTED.matrix(end.positions).double(), end.direction.double(), setting.ring)
+    return losses.sum(-1)[:, setting.ring.filled :].mean(1)
 
 
 def _kept_without_decay(setting: Setting, learned: Learned) -> Float[Tensor, " seed"]:

@@ -38,6 +38,9 @@ class Setting:
     shifted_rate: float
     """Rate of the model with shifts: its positions are in many windows and need smaller steps."""
     tests: int
+    large_batch: int
+    """Batch of a second, shorter training of the model with shifts, in which the noise of small ones is gone."""
+    large_steps: int
 
     def descent_of(self, model: LinearModel) -> Descent:
         """Gradient descent of a model."""
@@ -74,7 +77,7 @@ class RingFigure(Computed):
         weights = tuple(FALLING * (m + 1 - k) / m for k in range(1, m + 1))
         if scale == "smoke":
             ring = Ring(places=4 * m + 5, filled=m + 3, dimension=20, own=OWN, neighbours=weights)
-            return Setting(ring, 2, 8, Descent(60, 6e-3, 2e-3, 0.2, logs=20), 1e-3, 100)
+            return Setting(ring, 2, 8, Descent(60, 6e-3, 2e-3, 0.2, logs=20), 1e-3, 100, 16, 60)
         ring = Ring(
             places=known["places"],
             filled=known["filled"],
@@ -85,8 +88,9 @@ class RingFigure(Computed):
         shifted = 1e-2 / known["filled"]
         if scale == "paper":
             descent = Descent(50_000, 6e-3, 1e-3, 0.02)
-            return Setting(ring, 10, 64, descent, shifted, known["test samples"])
-        return Setting(ring, 6, 8, Descent(4000, 6e-3, 5e-4, 0.25), shifted, known["test samples"])
+            return Setting(ring, 10, 64, descent, shifted, known["test samples"], 256, 2000)
+        descent = Descent(4000, 6e-3, 5e-4, 0.25)
+        return Setting(ring, 6, 8, descent, shifted, known["test samples"], 64, 700)
 
     def learn(self, setting: Setting, report: Report) -> dict[str, Learned]:
         """Train every model on batches."""
