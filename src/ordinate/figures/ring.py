@@ -117,7 +117,7 @@ def _shade_filled(axes: Axes, panel: Panel) -> None:
     axes.axvspan(left, edge, color="#000000", alpha=0.07, lw=0, zorder=0)
     axes.text(
         (left + edge) / 2,
-        0.45,
+        0.475,
         "filled in training",
         transform=axes.get_xaxis_transform(),
         ha="center",

@@ -142,7 +142,8 @@ class RingFigure(Computed):
         notes = [
             f"Scale {document['scale']}: {self.scales[document['scale']]}. Published: {document['published_source']}.",
             "All three models train v and their positions from random starts on fresh batches, by gradient descent "
-            "with weight decay. Loss and test are squared errors of one place.",
+            "with weight decay. Loss and test are squared errors of one place. The training loss that is left is the "
+            "price of weight decay: it falls with its square.",
             _reach(document["settings"]["least of a + 2 sum b cos(k w)"]),
             *self.findings(document),
         ]
