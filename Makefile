@@ -26,7 +26,7 @@ demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 2
 	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
 
 test: $(VENV)/test lint types imports ## install, lint, type-check and run the tests with coverage
-	$(BIN)/python -m pytest --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
+	$(BIN)/python -m pytest -n auto --dist loadscope --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
 
 test-all: $(VENV)/test lint types imports ## everything `make test` runs, and tests/slow
 	$(BIN)/python -m pytest --timeout=1800

@@ -12,9 +12,9 @@ from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.extrapolation import Extrapolation
 from ordinate.papers.symmetry.curves import products, relative_sums
 from ordinate.papers.symmetry.dispersion import dispersion, energies
-from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.papers.trained import Trained
 from ordinate.runs import LocalEngine
 from ordinate.tasks import make_task

@@ -12,12 +12,11 @@ import torch
 from ordinate import papers
 from ordinate.cli.main import main
 from ordinate.errors import OrdinateError
-from ordinate.evaluation.claims import AtLeast
+from ordinate.evaluation.claims import AtLeast, Claim
 from ordinate.papers import FIGURES, Result, published, rewrite_report
 from ordinate.papers.computed import Computed
 from ordinate.papers.symmetry.counts import Known
 from ordinate.papers.symmetry.maps import absolute_numbers, relative_numbers, shifted_numbers
-from ordinate.papers.symmetry.ring import over_seeds
 from ordinate.runs import LocalEngine
 from ordinate.tasks.ring import Ring
 from ordinate.theory import circulant, wanted
@@ -173,7 +172,7 @@ def test_numbers_of_maps_are_what_they_say():
 
 
 def test_a_seed_without_a_number_is_counted_as_failed():
-    claim = over_seeds("It is large.", [1.0, 2.0, float("nan"), 3.0], AtLeast(0.5), "laptop")
+    claim = Claim.over_seeds("It is large.", [1.0, 2.0, float("nan"), 3.0], AtLeast(0.5), "laptop")
     assert (claim.seeds, claim.failed, claim.verdict) == (4, 1, "supported")
 
 

@@ -15,13 +15,13 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.evaluation.predicates import AtLeast, AtMost, Between, Predicate, Verdict, Within
-from ordinate.evaluation.statistics import Interval
+from ordinate.evaluation.statistics import Interval, summarise
 
 __all__ = ["AtLeast", "AtMost", "Between", "Claim", "Predicate", "Verdict", "Within"]
 
@@ -66,6 +66,25 @@ class Claim:
             raise OrdinateError(f"unknown scale {self.scale!r}: {nearest(self.scale, get_args(Scale))}")
         if not 0 <= self.failed <= self.seeds:
             raise ValueError(f"of {self.seeds} seeds {self.failed} cannot have failed")
+
+    @classmethod
+    def over_seeds(
+        cls,
+        sentence: str,
+        values: Sequence[float],
+        predicate: Predicate,
+        scale: str,
+        published: float | int | None = None,
+    ) -> "Claim":
+        """Return a claim about the median over seeds; a value that is not finite is a seed that failed.
+
+        >>> Claim.over_seeds("It is small.", [0.1, 0.2, 0.3], AtMost(1), "laptop").measured.estimate
+        0.2
+        """
+        summary = summarise(values)
+        there = summary.count > summary.failed
+        interval = summary.interval if there else Interval.unknown(0.95)
+        return cls(sentence, interval, predicate, published, summary.count, summary.failed, scale)  # type: ignore[arg-type]
 
     @classmethod
     def of_exact(

@@ -7,7 +7,7 @@ test samples together.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
-from ordinate.evaluation.statistics import Interval, hierarchical_difference, split_failed, summarise
+from ordinate.evaluation.statistics import hierarchical_difference, split_failed
 
 SECONDS = "seconds"
 """The point that stands for the time of training."""
@@ -53,61 +53,55 @@ class Aim(ABC):
     predicate: Predicate
 
     @abstractmethod
-    def judge(self, curves: Mapping[str, Measured]) -> tuple[Interval, int, int]:
-        """The number with its interval, the seeds started, and those that failed."""
-
-    def claim(self, curves: Mapping[str, Measured], scale: str, published: float | None = None) -> Claim:
+    def claim(self, curves: Mapping[str, Measured], scale: str) -> Claim:
         """The claim with its verdict."""
-        interval, seeds, failed = self.judge(curves)
-        return Claim(self.sentence, interval, self.predicate, published, seeds, failed, scale)  # type: ignore[arg-type]
-
-
-def over_seeds(values: Sequence[float]) -> tuple[Interval, int, int]:
-    """The median with its interval over seeds; unknown where all failed."""
-    summary = summarise(values)
-    there = summary.count > summary.failed
-    return summary.interval if there else Interval.unknown(0.95), summary.count, summary.failed
 
 
 @dataclass(frozen=True)
-class Reaches(Aim):
+class SeedAim(Aim):
+    """One number a seed, judged by their median."""
+
+    curve: str
+    point: str
+
+    @abstractmethod
+    def numbers(self, curve: Measured) -> list[float]:
+        """The number of every seed; NaN for one that failed."""
+
+    def claim(self, curves: Mapping[str, Measured], scale: str) -> Claim:
+        """Median with its interval over seeds."""
+        return Claim.over_seeds(self.sentence, self.numbers(curves[self.curve]), self.predicate, scale)
+
+
+@dataclass(frozen=True)
+class Reaches(SeedAim):
     """The number of a curve at a point."""
 
-    curve: str
-    point: str
-
-    def judge(self, curves: Mapping[str, Measured]) -> tuple[Interval, int, int]:
-        """Median over seeds."""
-        return over_seeds(curves[self.curve].values(self.point))
+    def numbers(self, curve: Measured) -> list[float]:
+        """As measured."""
+        return curve.values(self.point)
 
 
 @dataclass(frozen=True)
-class Falls(Aim):
-    """How much lower a curve is at a point than at an earlier one: the difference of every seed."""
+class Falls(SeedAim):
+    """How much lower a curve is at a point than at an earlier one."""
 
-    curve: str
-    point: str
     earlier: str
 
-    def judge(self, curves: Mapping[str, Measured]) -> tuple[Interval, int, int]:
-        """Median over seeds of the difference."""
-        curve = curves[self.curve]
+    def numbers(self, curve: Measured) -> list[float]:
+        """The difference of every seed."""
         pairs = zip(curve.values(self.earlier), curve.values(self.point), strict=True)
-        return over_seeds([before - after for before, after in pairs])
+        return [before - after for before, after in pairs]
 
 
 @dataclass(frozen=True)
-class Keeps(Aim):
+class Keeps(SeedAim):
     """The share of its own validation score that a curve has at a point."""
 
-    curve: str
-    point: str
-
-    def judge(self, curves: Mapping[str, Measured]) -> tuple[Interval, int, int]:
-        """Median over seeds of the ratio; a model that learned nothing keeps nothing."""
-        curve = curves[self.curve]
+    def numbers(self, curve: Measured) -> list[float]:
+        """The ratio of every seed; a model that learned nothing keeps nothing."""
         pairs = zip(curve.values(self.point), curve.values("validation"), strict=True)
-        return over_seeds([after / before if before else 0 * after for after, before in pairs])
+        return [after / before if before else 0 * after for after, before in pairs]
 
 
 @dataclass(frozen=True)
@@ -118,7 +112,7 @@ class Beats(Aim):
     worse: str
     points: tuple[str, ...]
 
-    def judge(self, curves: Mapping[str, Measured]) -> tuple[Interval, int, int]:
+    def claim(self, curves: Mapping[str, Measured], scale: str) -> Claim:
         """Bootstrap over seeds and test samples; the counts are those of the curve with fewer finite seeds."""
         counts, errors = [], []
         for label in (self.better, self.worse):
@@ -126,7 +120,8 @@ class Beats(Aim):
             counts.append((finite.shape[1], finite.shape[1] + failed, failed))
             errors.append(finite)
         _, seeds, failed = min(counts)
-        return hierarchical_difference(*errors), seeds, failed
+        interval = hierarchical_difference(*errors)
+        return Claim(self.sentence, interval, self.predicate, None, seeds, failed, scale)  # type: ignore[arg-type]
 
 
 def at_least(curve: str, point: str, share: float, sentence: str) -> Reaches:

@@ -14,7 +14,7 @@ from ordinate.figures.numbers import show_number
 from ordinate.figures.ring import ring_losses
 from ordinate.papers.computed import Report
 from ordinate.papers.published import published
-from ordinate.papers.symmetry.ring import ROLES, Learned, RingFigure, Setting, median, over_seeds, rounded
+from ordinate.papers.symmetry.ring import ROLES, Learned, RingFigure, Setting, median, rounded
 from ordinate.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
 from ordinate.theory.population import descend, expected_losses
 from ordinate.theory.proposition import loss_of_nothing
@@ -71,10 +71,10 @@ class RingLosses(RingFigure):
                 claim.to_dict()
                 for claim in (
                     *_claims(ends, beyond, cosines, nothing, scale),
-                    over_seeds(
+                    Claim.over_seeds(
                         f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond "
                         "the window, ratio).",
-                        large / expected[:, setting.ring.filled :].mean(1),
+                        (large / expected[:, setting.ring.filled :].mean(1)).tolist(),
                         Between(0.9, 1.1),
                         scale,
                     ),
@@ -179,9 +179,9 @@ def _claims(
 ) -> list[Claim]:
     """Losses are given as shares of the loss of the answer 0."""
     trained = [
-        over_seeds(
+        Claim.over_seeds(
             f"{name}: the training loss comes to zero (share of the answer 0's).",
-            end / nothing,
+            (end / nothing).tolist(),
             AtMost(0.01),
             scale,
         )
@@ -190,27 +190,27 @@ def _claims(
     aligned = torch.stack(list(cosines.values())).amin(0)
     return [
         *trained,
-        over_seeds(
+        Claim.over_seeds(
             "APE: beyond the window the loss is a^2 + 2 sum b^2, that of the answer 0 (ratio).",
-            beyond[APE.name] / nothing,
+            (beyond[APE.name] / nothing).tolist(),
             Between(0.98, 1.02),
             scale,
         ),
-        over_seeds(
+        Claim.over_seeds(
             "APE + shifts: beyond the window the loss stays above zero (share of the answer 0's).",
-            beyond[SHIFTED.name] / nothing,
+            (beyond[SHIFTED.name] / nothing).tolist(),
             AtLeast(0.01),
             scale,
         ),
-        over_seeds(
+        Claim.over_seeds(
             "RPE: beyond the window the loss is zero as well (share of the answer 0's).",
-            beyond[RPE.name] / nothing,
+            (beyond[RPE.name] / nothing).tolist(),
             AtMost(0.001),
             scale,
         ),
-        over_seeds(
+        Claim.over_seeds(
             "v aligns with the hidden direction in all models (least absolute cosine).",
-            aligned,
+            aligned.tolist(),
             AtLeast(0.999),
             scale,
         ),

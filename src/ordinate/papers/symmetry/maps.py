@@ -13,7 +13,7 @@ from ordinate.figures.numbers import show_number
 from ordinate.figures.ring import ring_maps
 from ordinate.papers.computed import Report
 from ordinate.papers.published import published
-from ordinate.papers.symmetry.ring import RingFigure, median, over_seeds, rounded, unseen_pairs
+from ordinate.papers.symmetry.ring import RingFigure, median, rounded, unseen_pairs
 from ordinate.tasks.ring import Ring
 from ordinate.theory.models import APE, RPE, SHIFTED
 from ordinate.theory.supervision import circulant, wanted
@@ -149,6 +149,6 @@ def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Clai
         "RPE is clean everywhere else": AtMost(0.01),
     }
     return [
-        over_seeds(f"{sentence} ({name.partition(': ')[2]}).", values, predicate, scale)
+        Claim.over_seeds(f"{sentence} ({name.partition(': ')[2]}).", values.tolist(), predicate, scale)
         for (sentence, predicate), (name, values) in zip(predicates.items(), numbers.items(), strict=True)
     ]

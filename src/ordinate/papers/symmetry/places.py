@@ -14,7 +14,6 @@ from ordinate.evaluation.slices import PLACE, sliced
 from ordinate.evaluation.statistics import summarise
 from ordinate.evaluation.sweep import TestSet, measure, test_set
 from ordinate.figures.style import look_of, paper_style
-from ordinate.papers.aims import over_seeds
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums
 from ordinate.papers.symmetry.figure import differences
@@ -166,11 +165,10 @@ def _claims(values: dict[str, list[float]], length: int, scale: str) -> list[Cla
             None,
         ),
     )
-    claims = []
-    for sentence, numbers, predicate, value in kinds:
-        interval, seeds, failed = over_seeds(numbers)
-        claims.append(Claim(sentence, interval, predicate, value, seeds, failed, scale))  # type: ignore[arg-type]
-    return claims
+    return [
+        Claim.over_seeds(sentence, numbers, predicate, scale, value)
+        for sentence, numbers, predicate, value in kinds
+    ]
 
 
 def _table(values: dict[str, list[float]], length: int) -> dict[str, Any]:

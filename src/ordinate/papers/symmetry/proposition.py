@@ -17,7 +17,7 @@ from ordinate.figures.flows import Flow, product_flows
 from ordinate.figures.numbers import show_number
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
-from ordinate.papers.symmetry.ring import FALLING, OWN, over_seeds, rounded
+from ordinate.papers.symmetry.ring import FALLING, OWN, rounded
 from ordinate.seeds import generator
 from ordinate.tasks.ring import Ring
 from ordinate.theory.flow import integrate_flow, invariant_products, positions_of
@@ -194,7 +194,7 @@ def _claims(numbers: dict[str, Float[ndarray, " seed"]], scale: str) -> list[Cla
         "The test loss grows like n / d": Between(0.9, 1.1),
     }
     return [
-        over_seeds(f"{sentence} ({name}).", values.tolist(), predicate, scale)
+        Claim.over_seeds(f"{sentence} ({name}).", values.tolist(), predicate, scale)
         for (sentence, predicate), (name, values) in zip(asked.items(), numbers.items(), strict=True)
     ]
 

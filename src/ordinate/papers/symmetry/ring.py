@@ -1,15 +1,12 @@
 """The three linear models on the ring, trained and tested: what Figures 9, 15 and 16 share."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.evaluation.claims import Claim, Predicate
-from ordinate.evaluation.statistics import summarise
 from ordinate.figures.numbers import show_number
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
@@ -159,14 +156,6 @@ class RingFigure(Computed):
 def unseen_pairs(ring: Ring) -> Float[Tensor, "place place"]:
     """1 where the difference of two places is in no window, else 0."""
     return (circulant(differences_seen(ring)) == 0).double()
-
-
-def over_seeds(
-    sentence: str, values: Sequence[float] | Float[Tensor, " seed"], predicate: Predicate, scale: str
-) -> Claim:
-    """A claim on the median over seeds."""
-    summary = summarise([float(value) for value in values])
-    return Claim(sentence, summary.interval, predicate, None, summary.count, summary.failed, scale)  # type: ignore[arg-type]
 
 
 def rounded(values: Float[Tensor, "*shape"]) -> Any:

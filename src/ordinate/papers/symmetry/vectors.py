@@ -11,7 +11,6 @@ from matplotlib.figure import Figure as Drawing
 from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.style import paper_style
-from ordinate.papers.aims import over_seeds
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
 from ordinate.papers.symmetry.dispersion import dispersion, energies
@@ -89,11 +88,7 @@ class Maps(Trained):
             (f"rpe: in every layer the vectors of {rows} stand out most.", share, AtLeast(1.0)),
             ("upe is less dispersed than rpe (ratio below 0.95).", ratio, AtMost(0.95)),
         )
-        claims = []
-        for sentence, values, predicate in kinds:
-            interval, seeds, failed = over_seeds(values)
-            claims.append(Claim(sentence, interval, predicate, None, seeds, failed, scale))  # type: ignore[arg-type]
-        return claims
+        return [Claim.over_seeds(sentence, values, predicate, scale) for sentence, values, predicate in kinds]
 
     def draw(self, document: dict[str, Any]) -> Drawing:
         """A row of panels for each model, a panel for each layer."""
