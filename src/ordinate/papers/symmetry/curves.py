@@ -20,9 +20,9 @@ UNIFORM = "told that digits of the multiplier act alike on every place, and the 
 SHIFTED = "trained on shifted copies too"
 
 
-def rpe() -> EncodingSettings:
-    """Relative key vectors, one table a layer for all heads."""
-    return Pairwise(relation=relative(), per_head=False, std=0.02)
+def rpe(sizes: Sizes) -> EncodingSettings:
+    """Relative key vectors."""
+    return Pairwise(relation=relative(), per_head=sizes.per_head, std=sizes.std)
 
 
 def addition(places: int, sampler: Any = "uniform", words: int = 0) -> Task:
@@ -68,25 +68,27 @@ def _sums(name: str, sampler: str, sizes: Sizes, role: str, knowledge: str) -> C
     hard = tuple(float(n) for n in sizes.cascades)
     axes = {"length": lengths, "cascade": hard, "carries": hard}
     task = addition(sizes.long, sampler)
-    return curve(name, task, rpe(), sizes, role, knowledge, axes=axes, length=sizes.complex)
+    return curve(name, task, rpe(sizes), sizes, role, knowledge, axes=axes, length=sizes.complex)
 
 
 def sums_in_text(sizes: Sizes) -> Curve:
     """Addition among letters (Fig 7a)."""
     task = addition(sizes.places, words=WORDS)
     told = "told which tokens are digits of which significance, in half of the heads"
-    return curve("text", task, Significance(std=0.02, per_head=False), sizes, "positional", told)
+    return curve(
+        "text", task, Significance(per_head=sizes.per_head, std=sizes.std), sizes, "positional", told
+    )
 
 
 def plain_sums(sizes: Sizes) -> Curve:
     """Addition with relative positions on lines as short as those of text (Fig 7a)."""
-    return curve("rpe-short", addition(sizes.places), rpe(), sizes, "standard", RELATIVE)
+    return curve("rpe-short", addition(sizes.places), rpe(sizes), sizes, "standard", RELATIVE)
 
 
 def no_carry(sizes: Sizes) -> Curve:
     """Addition without carries (Fig 10)."""
     task = make_task("no-carry", digits=5, width=sizes.places, spare=0)
-    return curve("rpe", task, rpe(), sizes, "standard", RELATIVE)
+    return curve("rpe", task, rpe(sizes), sizes, "standard", RELATIVE)
 
 
 def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
@@ -94,8 +96,8 @@ def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
     task, hard = multiplication(sizes.places, multiplier), multiplier > 1
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
-        ("rpe", rpe(), "standard", RELATIVE),
-        ("upe", Upe(fields=("multiplier",)), "positional", UNIFORM),
+        ("rpe", rpe(sizes), "standard", RELATIVE),
+        ("upe", Upe(fields=("multiplier",), per_head=sizes.per_head, std=sizes.std), "positional", UNIFORM),
     )
     return {
         name: curve(name, task, encoding, sizes, role, told, hard=hard)
@@ -108,7 +110,7 @@ def shifted_products(sizes: Sizes) -> dict[str, Curve]:
     task = multiplication(sizes.places, 3, "shifted")
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape-shifted", Learned(width=sizes.width), "second", f"{ABSOLUTE}; {SHIFTED}"),
-        ("rpe-shifted", rpe(), "rotary", f"{RELATIVE}; {SHIFTED}"),
+        ("rpe-shifted", rpe(sizes), "rotary", f"{RELATIVE}; {SHIFTED}"),
     )
     return {
         name: curve(name, task, encoding, sizes, role, told, hard=True)
@@ -120,7 +122,15 @@ def products_in_text(sizes: Sizes) -> Curve:
     """Products among letters (Fig 7b)."""
     task = multiplication(sizes.places, 3, words=WORDS)
     told = "told which tokens are digits of which significance, in half of the heads"
-    return curve("text", task, Significance(std=0.02, per_head=False), sizes, "positional", told, hard=True)
+    return curve(
+        "text",
+        task,
+        Significance(per_head=sizes.per_head, std=sizes.std),
+        sizes,
+        "positional",
+        told,
+        hard=True,
+    )
 
 
 def curve(
@@ -149,7 +159,7 @@ def curve(
             hidden=sizes.hidden,
             dropout=sizes.dropout,
             encoding=(encoding,),
-            attention=Content(),
+            attention=Content(first_keys=1.0 if isinstance(encoding, Learned) else sizes.first_keys),
         ),
         training=training.model_copy(update={"steps": int(factor * sizes.steps), "samples": samples}),
         evaluation=Evaluation(count=sizes.count, axes=axes or {"length": sizes.beyond}, length=length),

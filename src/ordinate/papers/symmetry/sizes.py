@@ -1,6 +1,6 @@
 """How large each scale of the second paper is: `paper` is its appendix B as written, `laptop` what 2 cores can do."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ordinate.training import AdamW, Linear, Pick, Training
 
@@ -30,8 +30,13 @@ class Sizes:
     longer: float = 1.0
     """Times as many steps and samples for multipliers of three digits."""
     dropout: float = 0.1
+    per_head: bool = False
+    """Whether every head has pairwise vectors of its own; the paper has one table a layer."""
+    std: float = 0.02
+    """Of the first pairwise vectors."""
+    first_keys: float = 1.0
+    """Factor on the first weights of keys in models with pairwise vectors."""
     description: str = ""
-    extra: dict[str, str] = field(default_factory=dict)
 
     @property
     def beyond(self) -> tuple[float, ...]:
@@ -59,15 +64,19 @@ SCALES = {
         layers=4,
         heads=4,
         width=64,
-        hidden=256,
+        hidden=128,
         places=12,
         long=15,
         complex=12,
         cascades=tuple(range(1, 11)),
-        steps=6000,
+        steps=4000,
+        dropout=0.0,
+        per_head=True,
+        std=0.5,
+        first_keys=0.0,
         training=Training(
             batch=64,
-            optimizer=AdamW(learning_rate=1e-3, betas=(0.9, 0.99), weight_decay=0.1),
+            optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
             schedule=Linear(warmup=0.03),
             clip=1.0,
             average=0.998,
