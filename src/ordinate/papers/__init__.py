@@ -5,7 +5,7 @@ from pathlib import Path
 from ordinate.errors import OrdinateError, nearest
 from ordinate.papers.beyond.addition import Addition1000
 from ordinate.papers.beyond.cascades import Cascades
-from ordinate.papers.beyond.multiplication import Multiplication1
+from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
 from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.value_scale import ValueScale
@@ -22,7 +22,14 @@ from ordinate.runs import read_json
 POSITIONAL: tuple[Figure, ...] = (ValueScale(),)
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
-BEYOND: tuple[Figure, ...] = (Addition1000(), Cascades(), Multiplication1(), Both(), InText())
+BEYOND: tuple[Figure, ...] = (
+    Addition1000(),
+    Cascades(),
+    Multiplication1(),
+    Multiplication3(),
+    Both(),
+    InText(),
+)
 
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *BEYOND)}
 """All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""

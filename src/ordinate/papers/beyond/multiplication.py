@@ -3,8 +3,9 @@
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ordinate.papers.aims import at_least, at_most
-from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, related, shaw
+from ordinate.evaluation.predicates import AtLeast
+from ordinate.papers.aims import Keeps, at_least, at_most
+from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
 from ordinate.positions.discovery import discover
@@ -17,11 +18,18 @@ DECLARED = (
 )
 FOUND = "told nothing: the relation was found by `ordinate discover multiplication` from at most 5 digits"
 RELATION = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=4)
+DECLARED_3 = (
+    "told that each digit of the multiplier acts alike on every place, and that digits of the multiplicand are "
+    "related by significance, two places back in each layer: as many digits as the multiplier has"
+)
+RELATION_3 = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=2)
+"""A wider window would see more digits at once than training ever shows together."""
 
 
 def task(multiplier: int) -> Task:
     """Multipliers of this many digits; longer ones are learned together with shorter ones."""
-    return make_task("multiplication", multiplier=multiplier, mixed=multiplier > 1, digits=5, width=8)
+    hard = multiplier > 1
+    return make_task("multiplication", multiplier=multiplier, mixed=hard, digits=5, width=5 if hard else 8)
 
 
 @lru_cache(maxsize=4)
@@ -46,15 +54,63 @@ class Multiplication1(Extrapolation):
 
     def scale(self, name: str) -> Scale:
         """Recipes and aims of a scale."""
-        return _smoke(task(1)) if name == "smoke" else _laptop()
+        if name == "smoke":
+            return Scale(
+                (Curve(related("relation", task(1), RELATION, 20, **SMALL), 1, "positional", DECLARED),)
+            )
+        return _laptop_1()
 
 
-def _smoke(chosen: Task) -> Scale:
-    small: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
-    return Scale((Curve(related("relation", chosen, RELATION, 20, **small), 1, "positional", DECLARED),))
+class Multiplication3(Extrapolation):
+    """Three digits times many."""
+
+    name: ClassVar[str] = "beyond/multiplication-3"
+    title: ClassVar[str] = "Multiplication by three digits, learned on at most 5 digits"
+    summary: ClassVar[str] = (
+        "Exact match of products with a multiplier of three digits, for models trained on multiplicands of at most 5 "
+        "digits and multipliers of one to three: content x class attention over a declared relation, against Shaw keys."
+    )
+    scales: ClassVar[dict[str, str]] = {
+        "smoke": "proves the path in seconds; no verdict",
+        "laptop": "three seeds of the declared relation, one with Shaw keys, two hours or more on 2 cores",
+    }
+
+    def scale(self, name: str) -> Scale:
+        """Recipes and aims of a scale."""
+        if name == "smoke":
+            small = SMALL | {"gated": True}
+            return Scale(
+                (Curve(related("relation", task(3), RELATION_3, 20, **small), 1, "positional", DECLARED_3),)
+            )
+        return _laptop_3()
 
 
-def _laptop() -> Scale:
+SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+
+
+def _laptop_3() -> Scale:
+    chosen, steps = task(3), 40_000
+    sizes: dict[str, Any] = {"layers": 5, "heads": 8, "width": 128, "hidden": 256, "gated": True}
+    sizes |= {"training": TRAINING.model_copy(update={"batch": 64, "average": 0.9985})}
+    told = related("relation", chosen, RELATION_3, steps, lengths=LENGTHS[:4], **sizes)
+    return Scale(
+        (
+            Curve(told, 3, "positional", DECLARED_3),
+            Curve(shaw(chosen, steps, lengths=NEAR[:4], count=200, **sizes), 1, "standard", NOTHING),
+        ),
+        (
+            at_least(
+                "relation", "validation", 0.95, "Declared relation: at least 95 % exact in distribution."
+            ),
+            Keeps(
+                "Declared relation: keeps 90 % of that at 20 digits.", AtLeast(0.9), "relation", "length=20"
+            ),
+            at_most("relation", "seconds", 3600.0, "Declared relation: at most an hour of training a seed."),
+        ),
+    )
+
+
+def _laptop_1() -> Scale:
     chosen, steps = task(1), 8000
     return Scale(
         (

@@ -23,8 +23,8 @@ class Multiplication(Arithmetic):
     """The product with a multiplier of 1 to 3 digits: 56 x 4297 gives 240632.
 
     The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
-    100 to 999); with `mixed`, of 1 to `multiplier` digits, drawn for every batch. The slice `levels` is the
-    number of rounds in which carries are handed on, all places at once.
+    100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k. The slice
+    `levels` is the number of rounds in which carries are handed on, all places at once.
     """
 
     name: ClassVar[str] = "multiplication"
@@ -69,7 +69,8 @@ class Multiplication(Arithmetic):
         device, width = generator.device, self.span(length)
         size = self.multiplier
         if self.mixed:
-            size = int(torch.randint(1, size + 1, (), generator=generator, device=device))
+            weights = torch.arange(1.0, size + 1, device=device)
+            size = 1 + int(torch.multinomial(weights, 1, generator=generator))
         multiplier = torch.randint(10, (count, size), generator=generator, device=device)
         multiplier[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=device)
         digits = self.sampler.draw(count, length, generator, operands=1, width=width)
