@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention import Content, ContentClass
+from ordinate.attention import ContentClass
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.models import MODELS, ResidualEncoder, build_model
@@ -160,20 +160,3 @@ def test_a_recipe_can_ask_for_gated_perceptrons():
     assert isinstance(gated.layers[0].perceptron, GatedPerceptron)
     more = sum(p.numel() for p in gated.parameters()) - sum(p.numel() for p in plain.parameters())
     assert more == 8 * 64 + 8
-
-
-def test_keys_can_start_at_zero_and_are_learned_from_there():
-    form = {"kind": "content", "first_keys": 0.0}
-    settings = choose(
-        {"kind": "encoder", **SMALL, "attention": form, "encoding": {"kind": "shaw"}}, MODELS, "model"
-    )
-    model = build_model(settings, TASK, seed=0)
-    usual = build_model(settings.model_copy(update={"attention": Content()}), TASK, seed=0)
-    project = model.layers[0].attention.project
-    query, key, values = project.weight.chunk(3)
-    assert not key.any()
-    assert torch.equal(query, usual.layers[0].attention.project.weight[:16])
-    assert torch.equal(values, usual.layers[0].attention.project.weight[32:])
-    batch = batch_of(TASK)
-    model(batch.input, batch.coordinates).square().sum().backward()
-    assert project.weight.grad[16:32].any()

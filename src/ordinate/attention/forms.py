@@ -3,8 +3,6 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from pydantic import Field
-
 from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
 from ordinate.kinds import Kind
 
@@ -23,16 +21,9 @@ class Content(Form):
     name: ClassVar[str] = "content"
     summary: ClassVar[str] = "scores from content, and from the pair's class where the encoding has vectors"
 
-    first_keys: float = Field(
-        1.0,
-        ge=0,
-        le=10,
-        description="factor on the first weights of keys; from 0, classes alone decide at first",
-    )
-
     def build(self, width: int, heads: int, layer: int) -> MultiHead:
         """Keys from the tokens."""
-        return ContentKeys(width, heads, layer, first_keys=self.first_keys)
+        return ContentKeys(width, heads, layer)
 
 
 class ContentClass(Form):

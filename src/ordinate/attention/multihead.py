@@ -122,18 +122,10 @@ class MultiHead(nn.Module, ABC):
 
 
 class ContentKeys(MultiHead):
-    """content x content; with class vectors content x (content + class).
+    """content x content; with class vectors content x (content + class)."""
 
-    `first_keys` scales the first weights of the keys. From 0, attention begins with the classes alone and takes up
-    content where the loss asks for it: pairs that training shows with pads only are then told apart by their class,
-    not by what happens to stand there.
-    """
-
-    def __init__(self, width: int, heads: int, layer: int = 0, *, first_keys: float = 1.0) -> None:
+    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
         super().__init__(width, heads, layer, maps=3)
-        with torch.no_grad():
-            self.project.weight[width : 2 * width] *= first_keys
-            self.project.bias[width : 2 * width] *= first_keys
 
     def needs_classes(self) -> bool:
         """Content is enough."""

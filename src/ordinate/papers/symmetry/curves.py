@@ -159,7 +159,7 @@ def curve(
             hidden=sizes.hidden,
             dropout=sizes.dropout,
             encoding=(encoding,),
-            attention=Content(first_keys=1.0 if isinstance(encoding, Learned) else sizes.first_keys),
+            attention=Content(),
         ),
         training=training.model_copy(update={"steps": int(factor * sizes.steps), "samples": samples}),
         evaluation=Evaluation(count=sizes.count, axes=axes or {"length": sizes.beyond}, length=length),

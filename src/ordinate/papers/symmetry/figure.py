@@ -42,7 +42,6 @@ def differences(name: str) -> dict[str, Any]:
             f"{sizes.layers} layers, {sizes.heads} heads and width {sizes.width} for {paper.layers}, {paper.heads} and "
             f"{paper.width}; numbers padded to {sizes.places} places for {paper.places}, {sizes.long} for "
             f"{paper.long}; fresh samples instead of a set of {paper.training.samples}; LayerNorm before attention; "
-            f"pairwise vectors start at a standard deviation of {sizes.std:g}, one table a head; keys of these models "
-            f"start at {sizes.first_keys:g} times their usual first weights"
+            f"pairwise vectors start at a standard deviation of {sizes.std:g}, one table a head"
         )
     }

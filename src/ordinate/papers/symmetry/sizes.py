@@ -34,8 +34,6 @@ class Sizes:
     """Whether every head has pairwise vectors of its own; the paper has one table a layer."""
     std: float = 0.02
     """Of the first pairwise vectors."""
-    first_keys: float = 1.0
-    """Factor on the first weights of keys in models with pairwise vectors."""
     description: str = ""
 
     @property
@@ -73,7 +71,6 @@ SCALES = {
         dropout=0.0,
         per_head=True,
         std=0.5,
-        first_keys=0.0,
         training=Training(
             batch=64,
             optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
