@@ -238,7 +238,7 @@ def test_the_report_of_symbols(call, sums):
     ("words", "line"),
     [
         (("--slice", "cascad"), "did you mean 'cascade'?"),
-        (("--axis", "scale=2"), "has no such axis"),
+        (("--axis", "scale=2"), "has no axis 'scale'"),
         (("--slice", "cascade", "--length", "0"), "'--length'"),
         (("--axis", "cascade=9"), "cascade must be a whole number from 0 to 2"),
         (("--axis", "length=5000"), "4096"),
