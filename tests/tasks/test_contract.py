@@ -8,7 +8,9 @@ from ordinate.tasks import TASKS
 
 NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
 SYMBOLS = [name for name, task in TASKS.items() if task.family == "arithmetic"]
-AXES = {"length", "scale", "words", "cascade", "carries", "filled"}
+AXES = {"length", "scale", "words", "cascade", "carries", "filled", "hops", "unseen"}
+
+VALUES = {"scale": 3.0, "words": 4, "cascade": 3, "carries": 2.0, "filled": 4, "hops": 1, "unseen": 1.0}
 
 every = pytest.mark.parametrize("name", TASKS)
 numbers = pytest.mark.parametrize("name", NUMBERS)
@@ -25,6 +27,8 @@ def small(name, size=5):
         return TASKS[name](places=size, filled=min(3, size), dimension=4)
     if name == "arithmetic":
         return TASKS[name](parts=[{"name": n, "digits": size} for n in ("addition", "multiplication")])
+    if name == "k-hop":
+        return TASKS[name](length=size, hops=1)
     return TASKS[name](**{"length" if name in NUMBERS else "digits": size})
 
 
@@ -36,7 +40,7 @@ def test_it_says_what_it_is(name):
     assert task.summary
     assert "\n" not in task.summary
     assert set(task.axes) <= AXES
-    assert set(task.slices) <= {"cascade", "carries", "levels"}
+    assert set(task.slices) <= {"cascade", "carries", "levels", "hops"}
     assert task.__doc__
 
 
@@ -115,7 +119,7 @@ def draw_twice(task, **axes):
 def test_a_generator_decides_everything(name):
     task = small(name, 6)
     draw_twice(task)
-    for axis, value in {"scale": 3.0, "words": 4, "cascade": 3, "carries": 2.0, "filled": 4}.items():
+    for axis, value in VALUES.items():
         if axis in task.axes:
             draw_twice(task, **{axis: value})
 
@@ -169,6 +173,10 @@ BAD_REQUESTS = [
     ({"cascade": float("inf")}, "cascade must be a whole number"),
     ({"carries": 6.0}, "carries must be a whole number from 0 to 5, got 6: write carries=5"),
     ({"cascade": 1, "carries": 1}, "write one of them"),
+    ({"hops": 4}, "hops must be a whole number from 0 to 3, got 4: write hops=3"),
+    ({"hops": 0.5}, "hops must be a whole number from 0 to 3, got 0.5: write hops=0"),
+    ({"hops": 3, "length": 4}, "3 hops need at least 5 letters, got 4: write hops=2, or length=5"),
+    ({"unseen": -1}, "unseen must be a whole number from 0 to [0-9]+, got -1: write unseen=0"),
     ({"filled": 0}, "filled must be a whole number from 1 to 51, got 0"),
     ({"filled": 52.0}, "filled must be a whole number from 1 to 51, got 52: write filled=51"),
 ]
@@ -180,7 +188,7 @@ BAD_REQUESTS = [
         (name, bad, message)
         for name, task in TASKS.items()
         for bad, message in BAD_REQUESTS
-        if set(bad) <= {"count", *task.axes} or (task.family == "numbers" and "length" in bad)
+        if set(bad) <= {"count", *task.axes} or (task.family == "numbers" and set(bad) == {"length"})
     ],
 )
 def test_bad_requests_are_refused_in_one_line(name, bad, message, generator):

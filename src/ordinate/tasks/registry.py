@@ -2,6 +2,7 @@
 
 from ordinate.kinds import choose
 from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
+from ordinate.tasks.hops import KHop
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
 from ordinate.tasks.task import Task
@@ -9,7 +10,7 @@ from ordinate.tasks.task import Task
 NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
 ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring)}
+TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop)}
 
 
 def make_task(name: str, /, **options: object) -> Task:

@@ -7,12 +7,12 @@ from jaxtyping import Int
 from torch import Generator, Tensor
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.tasks.arithmetic.base import whole
 from ordinate.tasks.arithmetic.cascades import longest_carries, longest_cascade
 from ordinate.tasks.arithmetic.digits import add, add_places, strip
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.runs import CARRIES, CASCADE, draw_pairs, draw_types
 from ordinate.tasks.arithmetic.sums import Sums
+from ordinate.tasks.numbers.sampling import whole
 from ordinate.tasks.task import Batch
 
 

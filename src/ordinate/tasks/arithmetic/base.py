@@ -26,7 +26,7 @@ from ordinate.tasks.arithmetic.layout import (
 )
 from ordinate.tasks.arithmetic.samplers import SamplerOption, Uniform
 from ordinate.tasks.arithmetic.vocabulary import ANSWERS, FIRST_LETTER, LETTERS, PAD, SYMBOLS
-from ordinate.tasks.numbers.sampling import LONGEST, check_count, check_length
+from ordinate.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
 from ordinate.tasks.task import Batch, Task
 
 MOST_WORDS = 1024
@@ -229,18 +229,3 @@ def plain_layout(task: Arithmetic, tokens: int) -> Coordinates:
             f"or lines of {one}, {two}, {2 * two - one}, ... tokens"
         )
     return task.layout(task.sizes(size + 1, size + 1))
-
-
-def whole(name: str, value: int | float, least: int, most: int) -> int:
-    """A whole number from an axis, or a refusal.
-
-    >>> whole("cascade", 7.0, 0, 5)
-    Traceback (most recent call last):
-    ordinate.errors.OrdinateError: cascade must be a whole number from 0 to 5, got 7: write cascade=5
-    """
-    if not (least <= value <= most and value == int(value)):
-        close = most if value > most else least
-        raise OrdinateError(
-            f"{name} must be a whole number from {least} to {most}, got {value:g}: write {name}={close}"
-        )
-    return int(value)

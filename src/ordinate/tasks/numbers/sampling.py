@@ -50,6 +50,21 @@ def check_scale(scale: float, low: float, high: float) -> None:
         )
 
 
+def whole(name: str, value: int | float, least: int, most: int) -> int:
+    """A whole number from an axis, or a refusal.
+
+    >>> whole("cascade", 7.0, 0, 5)
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: cascade must be a whole number from 0 to 5, got 7: write cascade=5
+    """
+    if not (least <= value <= most and value == int(value)):
+        close = most if value > most else least
+        raise OrdinateError(
+            f"{name} must be a whole number from {least} to {most}, got {value:g}: write {name}={close}"
+        )
+    return int(value)
+
+
 def draw_range(
     count: int, *, low: float, high: float, scale: float, generator: Generator
 ) -> tuple[Float[Tensor, " count"], Float[Tensor, " count"]]:
