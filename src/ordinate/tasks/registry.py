@@ -2,6 +2,7 @@
 
 from ordinate.kinds import choose
 from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
+from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.tasks.hops import KHop
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
@@ -9,8 +10,9 @@ from ordinate.tasks.task import Task
 
 NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
 ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
+GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop)}
+TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, *GRAPHS)}
 
 
 def make_task(name: str, /, **options: object) -> Task:
