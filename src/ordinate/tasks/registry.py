@@ -2,6 +2,7 @@
 
 from ordinate.kinds import choose
 from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
+from ordinate.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.tasks.hops import KHop
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
@@ -10,9 +11,12 @@ from ordinate.tasks.task import Task
 
 NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
 ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
+DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, *GRAPHS)}
+TASKS: dict[str, type[Task]] = {
+    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, *DYNAMIC, *GRAPHS)
+}
 
 
 def make_task(name: str, /, **options: object) -> Task:
