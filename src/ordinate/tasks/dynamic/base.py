@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
+from ordinate.tasks.numbers.base import write_short
 from ordinate.tasks.numbers.min_sum import pair_coordinates
 from ordinate.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.tasks.task import Batch, Task
@@ -96,7 +97,7 @@ class Dynamic(Task):
         masks = [_inside(batch.coordinates, name) for name in batch.coordinates.fields]
         answered = _inside(batch.coordinates, self.answered)
         return [
-            {"input": " / ".join(write_whole(x[mask]) for mask in masks), "target": write_whole(y[answered])}
+            {"input": " / ".join(write_short(x[mask]) for mask in masks), "target": write_short(y[answered])}
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]
 
@@ -148,12 +149,3 @@ class TwoSequences(Dynamic):
 def _inside(coordinates: Coordinates, field: str) -> Bool[Tensor, " token"]:
     """Which tokens are in a field."""
     return coordinates.field_tensor == coordinates.fields.index(field)
-
-
-def write_whole(numbers: Float[Tensor, " length"]) -> str:
-    """Write whole numbers.
-
-    >>> write_whole(torch.tensor([0.0, 12.0]))
-    '0 12'
-    """
-    return " ".join(f"{x:.0f}" for x in numbers.tolist())

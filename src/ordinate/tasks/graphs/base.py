@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.tasks.graphs.drawing import Adjacency, draw_pairs, draw_tree, either_end
+from ordinate.tasks.numbers.base import write_short
 from ordinate.tasks.numbers.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
 from ordinate.tasks.task import Batch, Task
 
@@ -123,9 +124,9 @@ class Graph(Task):
         scored = self.scored(batch.coordinates)
         return [
             {
-                "input": " / ".join(write_row(row) for row in x),
+                "input": " / ".join(write_short(row) for row in x),
                 "target": " / ".join(
-                    write_row(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
+                    write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
                 ),
             }
             for x, y in zip(batch.input, batch.target, strict=True)
@@ -181,12 +182,3 @@ class WeightedGraph(Graph):
 def graph_coordinates(length: int) -> Coordinates:
     """Return the coordinates of one field, `vertex`, with ordinates 0 to length - 1."""
     return Coordinates.of(vertex=range(length))
-
-
-def write_row(numbers: Float[Tensor, " vertex"]) -> str:
-    """Write whole numbers as such, others with two decimals.
-
-    >>> write_row(torch.tensor([0.0, 1.0, 1.25]))
-    '0 1 1.25'
-    """
-    return " ".join(f"{x:.0f}" if x == int(x) else f"{x:.2f}" for x in numbers.tolist())

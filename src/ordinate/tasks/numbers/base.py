@@ -3,7 +3,6 @@
 from functools import lru_cache
 from typing import ClassVar
 
-import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
@@ -15,7 +14,9 @@ from ordinate.tasks.numbers.sampling import (
     check_count,
     check_length,
     check_scale,
+    draw_integers,
     draw_numbers,
+    whole_range,
 )
 from ordinate.tasks.task import Batch, Task
 
@@ -24,7 +25,8 @@ class Numbers(Task):
     """A sequence of numbers, one a token, and one number out for each.
 
     Harder than in training along `length` (more numbers) and along `scale` (numbers from a range that many
-    times as wide; see `sampling`).
+    times as wide; see `sampling`). With `integers` all of them are whole, and accuracy, the share of sequences whose
+    answers are all within 10 % (`evaluation.relative`, `evaluation.absolute`), is the score to look at.
     """
 
     family: ClassVar[str] = "numbers"
@@ -36,11 +38,16 @@ class Numbers(Task):
     )
     low: float = Field(-2.0, ge=-LARGEST, le=LARGEST, description="smallest number in training, below `high`")
     high: float = Field(2.0, ge=-LARGEST, le=LARGEST, description="largest number in training, above `low`")
+    integers: bool = Field(
+        False, description="true for whole numbers, uniform on the whole range, as published for accuracies"
+    )
 
     @model_validator(mode="after")
     def _range_is_not_empty(self) -> "Numbers":
         if not self.low < self.high:
             raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
+        if self.integers:
+            whole_range(self.low, self.high)
         return self
 
     @property
@@ -75,24 +82,35 @@ class Numbers(Task):
         self, count: int, length: int, scale: float, generator: Generator
     ) -> Float[Tensor, "batch token feature"]:
         """Draw the inputs."""
-        tokens = len(self.coordinates(length))
-        numbers = draw_numbers(count, tokens, low=self.low, high=self.high, scale=scale, generator=generator)
-        return numbers.unsqueeze(-1)
+        return self.numbers(count, len(self.coordinates(length)), scale, generator).unsqueeze(-1)
+
+    def numbers(
+        self, count: int, length: int, scale: float, generator: Generator
+    ) -> Float[Tensor, "batch length"]:
+        """Draw numbers, whole ones where asked for."""
+        draw = draw_integers if self.integers else draw_numbers
+        return draw(count, length, low=self.low, high=self.high, scale=scale, generator=generator)
 
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
         """Give one token other numbers from the training range."""
         inputs = batch.input.clone()
-        inputs[:, token] = torch.empty_like(inputs[:, token]).uniform_(
-            self.low, self.high, generator=generator
-        )
+        if self.integers:
+            first, last = whole_range(self.low, self.high)
+            inputs[:, token].random_(first, last + 1, generator=generator)
+        else:
+            inputs[:, token].uniform_(self.low, self.high, generator=generator)
         return inputs
 
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: its numbers and the answers, with two decimals."""
+        """Return one row a sample: its numbers and the answers."""
         return [
-            {"input": write_numbers(x), "target": write_numbers(y)}
+            {"input": self.write(x), "target": self.write(y)}
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]
+
+    def write(self, numbers: Float[Tensor, " length"]) -> str:
+        """Write numbers with two decimals, whole ones short."""
+        return write_short(numbers) if self.integers else write_numbers(numbers)
 
 
 @lru_cache(maxsize=256)
@@ -110,3 +128,13 @@ def write_numbers(numbers: Float[Tensor, " length"]) -> str:
     '-1.25 0.50 0.00'
     """
     return " ".join(f"{x:z.2f}" for x in numbers.tolist())
+
+
+def write_short(numbers: Float[Tensor, " length"]) -> str:
+    """Write whole numbers as such, others with two decimals.
+
+    >>> import torch
+    >>> write_short(torch.tensor([-0.0, 12.0, 1.25]))
+    '0 12 1.25'
+    """
+    return " ".join(f"{x:z.0f}" if x.is_integer() else f"{x:z.2f}" for x in numbers.tolist())

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.tasks.numbers.base import Numbers, write_numbers
+from ordinate.tasks.numbers.base import Numbers
 from ordinate.tasks.numbers.sampling import check_length
 from ordinate.tasks.task import Batch
 
@@ -60,8 +60,8 @@ class MinSum(Numbers):
         """Return one row a sample: the two sequences and the one answer."""
         return [
             {
-                "input": " / ".join(write_numbers(half) for half in x.chunk(2)),
-                "target": write_numbers(y[:1]),
+                "input": " / ".join(self.write(half) for half in x.chunk(2)),
+                "target": self.write(y[:1]),
             }
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]

@@ -11,8 +11,8 @@ from torch.nn.functional import pad
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.tasks.numbers.base import Numbers, write_numbers
-from ordinate.tasks.numbers.sampling import check_length, draw_numbers
+from ordinate.tasks.numbers.base import Numbers
+from ordinate.tasks.numbers.sampling import check_length
 from ordinate.tasks.task import Batch
 
 LARGEST_GRAPH = 512
@@ -97,11 +97,9 @@ class Path(Numbers):
     ) -> Float[Tensor, "batch token feature"]:
         """Draw weights and names, and return the adjacency matrices."""
         self._check_length(length)
-        numbers = draw_numbers(
-            count, length - 1, low=self.low, high=self.high, scale=scale, generator=generator
-        )
+        numbers = self.numbers(count, length - 1, scale, generator)
         # A weight of 0 would read as no edge.
-        weights = numbers.abs().clamp(min=torch.finfo(numbers.dtype).tiny)
+        weights = numbers.abs().clamp(min=1 if self.integers else torch.finfo(numbers.dtype).tiny)
         order = torch.rand(count, length, generator=generator, device=generator.device).argsort(-1)
         return pad(path_adjacency(weights, order), (0, self.length - length))
 
@@ -123,7 +121,7 @@ class Path(Numbers):
         """Return one row a sample: the two matrices, rows separated by a stroke."""
 
         def matrix(rows: Float[Tensor, "token feature"]) -> str:
-            return " / ".join(write_numbers(row[: len(rows)]) for row in rows)
+            return " / ".join(self.write(row[: len(rows)]) for row in rows)
 
         return [
             {"input": matrix(x), "target": matrix(y)} for x, y in zip(batch.input, batch.target, strict=True)

@@ -5,6 +5,8 @@
 Training has c = 1. Elsewhere only what training cannot show is kept: a range [lo, hi] that lies wholly inside
 [low, high] is refused and drawn again. Where [c * low, c * high] does not stick out of [low, high] that rule
 would refuse everything, so it does not apply: at c = 1, and at 0 < c < 1 when zero lies in [low, high].
+
+Whole numbers are drawn as the paper draws them: from all of [c * low, c * high], without ranges and refusals.
 """
 
 import math
@@ -17,6 +19,8 @@ from ordinate.errors import OrdinateError
 
 LONGEST = 4096
 LARGEST = 1e15
+LARGEST_WHOLE = 2**24
+"""Up to here float32 holds every whole number."""
 
 
 def check_length(length: int, shortest: int = 1, longest: int = LONGEST) -> None:
@@ -116,3 +120,41 @@ def draw_numbers(
     u = torch.rand(count, length, generator=generator, device=generator.device)
     # lerp never leaves [lo, hi], whatever the rounding.
     return torch.lerp(lo.float().unsqueeze(1), hi.float().unsqueeze(1), u)
+
+
+def whole_range(low: float, high: float, scale: float = 1.0) -> tuple[int, int]:
+    """The smallest and the largest whole number of [scale * low, scale * high]; refused where there is none.
+
+    >>> whole_range(-2.0, 2.0, 1.6)
+    (-3, 3)
+    >>> whole_range(0.2, 0.8)
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: there is no whole number from 0.2 to 0.8: write a larger scale, or a wider range
+    """
+    first, last = math.ceil(scale * low), math.floor(scale * high)
+    if first > last:
+        raise OrdinateError(
+            f"there is no whole number from {scale * low:g} to {scale * high:g}: "
+            "write a larger scale, or a wider range"
+        )
+    if max(-first, last) > LARGEST_WHOLE:
+        raise OrdinateError(
+            f"whole numbers are exact up to {LARGEST_WHOLE} in float32, got {max(-first, last)}: "
+            "write a smaller scale, or a narrower range"
+        )
+    return first, last
+
+
+def draw_integers(
+    count: int, length: int, *, low: float, high: float, scale: float, generator: Generator
+) -> Float[Tensor, "count length"]:
+    """Draw `count` sequences of `length` whole numbers, uniformly from [scale * low, scale * high], in float32.
+
+    >>> draw_integers(2, 99, low=-2.0, high=2.0, scale=1.0, generator=torch.Generator()).unique().tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    check_count(count)
+    first, last = whole_range(low, high, scale)
+    return torch.randint(
+        first, last + 1, (count, length), generator=generator, device=generator.device
+    ).float()
