@@ -8,7 +8,7 @@ from ordinate.tasks import TASKS
 
 NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
 SYMBOLS = [name for name, task in TASKS.items() if task.family == "arithmetic"]
-AXES = {"length", "scale", "words", "cascade", "carries", "filled", "hops", "unseen", "density"}
+AXES = {"length", "scale", "words", "cascade", "carries", "filled", "hops", "unseen", "density", "beyond"}
 
 VALUES = {
     "scale": 3.0,
@@ -38,6 +38,8 @@ def small(name, size=5):
         return TASKS[name](parts=[{"name": n, "digits": size} for n in ("addition", "multiplication")])
     if name == "k-hop":
         return TASKS[name](length=size, hops=1)
+    if name == "mixed":
+        return TASKS[name](categories=size, asked=2)
     return TASKS[name](**{"digits" if name in SYMBOLS else "length": size})
 
 
@@ -49,7 +51,7 @@ def test_it_says_what_it_is(name):
     assert task.summary
     assert "\n" not in task.summary
     assert set(task.axes) <= AXES
-    assert set(task.slices) <= {"cascade", "carries", "levels", "hops"}
+    assert set(task.slices) <= {"cascade", "carries", "levels", "hops", "query"}
     assert task.__doc__
 
 
@@ -171,9 +173,10 @@ BAD_REQUESTS = [
     ({"length": 0}, "length must be [12] to [0-9]+, got 0"),
     ({"length": -1}, "length must be [12] to [0-9]+, got -1"),
     ({"length": 10**9}, "length must be [12] to [0-9]+, got 1000000000"),
-    ({"scale": 0.0}, "scale must be (above 0 and at most 5e[+]14|1 to [0-9]+), got 0"),
+    ({"scale": 0.0}, "scale must be (above 0 and at most [25]e[+]14|1 to [0-9]+), got 0"),
     ({"scale": -2.0}, "scale must be (above 0|1 to)"),
     ({"scale": float("nan")}, "scale must be (above 0|1 to)"),
+    ({"beyond": 0.0}, "scale must be above 0"),
     ({"words": -1}, "words must be a whole number from 0 to 1024, got -1"),
     ({"words": 1.5}, "words must be a whole number"),
     ({"words": float("nan")}, "words must be a whole number"),

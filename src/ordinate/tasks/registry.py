@@ -5,6 +5,7 @@ from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, 
 from ordinate.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.tasks.hops import KHop
+from ordinate.tasks.mixed import MixedTypes
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
 from ordinate.tasks.task import Task
@@ -15,7 +16,7 @@ DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, *DYNAMIC, *GRAPHS)
+    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS)
 }
 
 

@@ -12,7 +12,11 @@ from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
 
 Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
-"""Numbers, `features` of them a token; or symbols, one a token, as indices below `features`."""
+"""Numbers, `features` of them a token; or symbols, one a token, as indices below `features`.
+
+Or both: numbers of which the first is the index of a symbol. They are then fewer than `features`, which counts the
+symbols and the other numbers.
+"""
 
 Answers = Float[Tensor, "batch token out"] | Int[Tensor, "batch token"]
 """Numbers, `outputs` of them a token; or symbols, one a token, as indices below `outputs`."""
@@ -47,7 +51,7 @@ class Task(Kind):
     @property
     @abstractmethod
     def features(self) -> int:
-        """Width of an input token; the number of symbols where inputs are symbols."""
+        """Width of an input token once its symbol, where it has one, is written one-hot."""
 
     @property
     @abstractmethod
