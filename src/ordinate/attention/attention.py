@@ -4,8 +4,8 @@
     standard:    A = softmax((X W_Q)(X W_K)^T / sqrt(d))            content only
     hybrid:      A = softmax(([X, P] W_Q)([X, P] W_K)^T / sqrt(d + d_P))
 
-Values always come from X. As published: queries and keys are full-width in every head, values are split, all
-maps have biases, weights start Xavier-uniform (queries and keys stacked), biases at zero.
+Values always come from X. As published: queries and keys are full-width in every head unless a size is given, values
+are split, all maps have biases, weights start Xavier-uniform (queries and keys stacked), biases at zero.
 """
 
 from abc import ABC, abstractmethod
@@ -18,18 +18,18 @@ from torch import Tensor, nn
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
-from ordinate.positions.encodings import Encoding, VectorEncoding
+from ordinate.positions.encodings import Combined, Encoding, VectorEncoding
 
 
 class Attention(nn.Module, ABC):
     """One layer of attention over [batch, token, width]; kinds say where queries and keys come from."""
 
-    def __init__(self, width: int, heads: int, source_width: int, layer: int) -> None:
+    def __init__(self, width: int, heads: int, source_width: int, layer: int, dim: int | None = None) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
         self.width, self.heads, self.source_width, self.layer = width, heads, source_width, layer
-        self.query_key = nn.Linear(source_width, 2 * heads * source_width)
+        self.query_key = nn.Linear(source_width, 2 * heads * (dim or source_width))
         self.to_values = nn.Linear(width, width)
         self.to_output = nn.Linear(width, width)
         for linear in (self.query_key, self.to_values, self.to_output):
@@ -93,10 +93,15 @@ class ContentAttention(Attention):
 
 
 class PositionalAttention(Attention):
-    """Queries and keys from positions only: the weights have no batch axis, so one set serves all samples."""
+    """Queries and keys from positions only: the weights have no batch axis, so one set serves all samples.
 
-    def __init__(self, width: int, heads: int, positions: VectorEncoding, layer: int = 0) -> None:
-        super().__init__(width, heads, source_width=positions.width, layer=layer)
+    `dim` is the size of queries and keys in a head, as wide as the position vectors where it is not given.
+    """
+
+    def __init__(
+        self, width: int, heads: int, positions: VectorEncoding, layer: int = 0, dim: int | None = None
+    ) -> None:
+        super().__init__(width, heads, source_width=positions.width, layer=layer, dim=dim)
 
     def source(
         self, x: Tensor, coordinates: Coordinates, encoding: Encoding
@@ -119,6 +124,8 @@ class HybridAttention(Attention):
 
 
 def _vectors(encoding: Encoding, coordinates: Coordinates) -> Float[Tensor, "token position"]:
-    if not isinstance(encoding, VectorEncoding):
-        raise TypeError(f"this attention reads position vectors, {type(encoding).__name__} has none")
-    return encoding.vectors(coordinates)
+    parts = encoding.parts if isinstance(encoding, Combined) else [encoding]
+    found = [part for part in parts if isinstance(part, VectorEncoding)]
+    if len(found) != 1:
+        raise TypeError(f"this attention reads position vectors, {type(encoding).__name__} has {len(found)}")
+    return found[0].vectors(coordinates)

@@ -1,28 +1,32 @@
 """Models: Transformers assembled from parts."""
 
+from ordinate.models.decoder import Decoder, PositionalDecoder
 from ordinate.models.encoder import Encoder
+from ordinate.models.registry import MODELS, build_model
 from ordinate.models.settings import (
     ABLATION,
-    MODELS,
+    MIXED_TYPES,
     Hybrid,
     Model,
     ModelSettings,
     Positional,
     ResidualEncoder,
     Standard,
-    build_model,
 )
 from ordinate.models.transformer import ConcatBlock, Transformer
 
 __all__ = [
     "ABLATION",
+    "MIXED_TYPES",
     "MODELS",
     "ConcatBlock",
+    "Decoder",
     "Encoder",
     "Hybrid",
     "Model",
     "ModelSettings",
     "Positional",
+    "PositionalDecoder",
     "ResidualEncoder",
     "Standard",
     "Transformer",

@@ -2,6 +2,8 @@
 
     x <- x + attention(norm(x)),    x <- x + perceptron(norm(x)),    y = decode(norm(x))
 
+Whether a token sees only what is before it, as in a decoder, is up to the encoding's pairs.
+
 With `loops` the layers are gone through several times with the same weights; training may draw the number of loops
 anew for every batch, so that more of them at the end carry on what a few have learned.
 """
@@ -13,7 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import MultiHead
+from ordinate.attention import Attention, MultiHead
 from ordinate.coordinates import Coordinates
 from ordinate.models.inputs import as_features
 from ordinate.positions.encodings import Encoding
@@ -52,7 +54,7 @@ class GatedPerceptron(nn.Module):
 class ResidualBlock(nn.Module):
     """Attention and a perceptron, each added to its input."""
 
-    def __init__(self, attention: MultiHead, perceptron: nn.Module, dropout: float) -> None:
+    def __init__(self, attention: MultiHead | Attention, perceptron: nn.Module, dropout: float) -> None:
         super().__init__()
         width = attention.width
         self.attention, self.perceptron = attention, perceptron
@@ -78,9 +80,10 @@ class Encoder(nn.Module):
         features: int,
         outputs: int,
         hidden: int,
-        attentions: Sequence[MultiHead],
+        attentions: Sequence[MultiHead | Attention],
         encoding: Encoding,
         *,
+        embed_positions: bool = True,
         gated: bool = False,
         dropout: float = 0.0,
         loops: int = 1,
@@ -88,9 +91,9 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         width = attentions[0].width
-        self.features, self.encoding = features, encoding
+        self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
         self.loops, self.trained_loops = loops, trained_loops
-        self.encode = nn.Linear(features + encoding.extra_features, width)
+        self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if gated else Perceptron
         self.layers = nn.ModuleList(
             ResidualBlock(attention, perceptron(width, hidden), dropout) for attention in attentions
@@ -107,8 +110,8 @@ class Encoder(nn.Module):
 
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens."""
-        x = self.encoding.embed(as_features(x, self.features, self.encode.weight.dtype), coordinates)
-        x = self.encode(x)
+        x = as_features(x, self.features, self.encode.weight.dtype)
+        x = self.encode(self.encoding.embed(x, coordinates) if self.embed_positions else x)
         for _ in range(self._loops()):
             for layer in self.layers:
                 x = layer(x, coordinates, self.encoding)

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-import torch
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from ordinate.attention import (
@@ -116,7 +115,7 @@ class Positional(ConcatSettings):
 
     @model_validator(mode="after")
     def _has_vectors(self) -> "Positional":
-        _needs_vectors(self.encoding)
+        needs_vectors(self.encoding)
         return self
 
     def _embeds(self) -> bool:
@@ -148,7 +147,7 @@ class Hybrid(ConcatSettings):
 
     @model_validator(mode="after")
     def _has_vectors(self) -> "Hybrid":
-        _needs_vectors(self.encoding)
+        needs_vectors(self.encoding)
         return self
 
     def attention(self, encoding: Encoding, layer: int) -> HybridAttention:
@@ -157,7 +156,8 @@ class Hybrid(ConcatSettings):
         return HybridAttention(self.width, self.heads, encoding, layer)
 
 
-def _needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
+def needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
+    """Refuse encodings that positional attention cannot read."""
     if len(encodings) != 1 or not isinstance(encodings[0], OneHot | Binary | Sinusoidal | Learned):
         raise ValueError(
             "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
@@ -207,10 +207,6 @@ class ResidualEncoder(ModelSettings):
         )
 
 
-MODELS: dict[str, type[ModelSettings]] = {
-    kind.name: kind for kind in (Positional, Standard, Hybrid, ResidualEncoder)
-}
-
 ABLATION: dict[str, ModelSettings] = {
     "M0": Standard(),
     "M1": Positional(input_positions=True),
@@ -221,9 +217,12 @@ ABLATION: dict[str, ModelSettings] = {
 }
 """The six models of the paper's ablation."""
 
+MIXED_TYPES: dict[str, ModelSettings] = {
+    "positional": Positional(layers=3, width=32, hidden=32),
+    "standard": Standard(layers=3, width=32, hidden=32),
+}
+"""The two models of the paper's mixed-type experiment.
 
-def build_model(settings: ModelSettings, task: Task, *, seed: int) -> Model:
-    """Build a model whose first weights depend on the seed alone; the global generator is left as it was."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return settings.build(task)
+Symbols and prices of a mixed input share one linear map, which is an embedding of the symbols beside a map of the
+price; one-hot positions appended to it are a trained vector for every position, added to the standard model's tokens.
+"""

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
@@ -117,6 +117,10 @@ class KHop(Task):
         place = hop(letters - self.first_letter, inputs[:, 0] - FIRST_COUNT, 2 * self.alphabet)
         found = letters.gather(1, place.clamp(min=0)).masked_fill(place == NOWHERE, NO_MATCH)
         return torch.nn.functional.pad(found, (1, 0), value=BLANK)
+
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
+        """All of them, the blank included, as published."""
+        return torch.ones(len(coordinates), 1, dtype=torch.bool)
 
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
         """The k of every sample."""
