@@ -50,6 +50,15 @@ def test_sample_of_a_graph(call):
     assert len(document["samples"][0]["input"]) == len(document["samples"][0]["input"][0]) == 9
 
 
+def test_sample_answers_an_input(call):
+    document = call("sample", "sum", "--input", "1 -2 3", "--json").json
+    assert (document["length"], document["count"]) == (3, 1)
+    assert document["samples"] == [{"input": [1, -2, 3], "target": [1, -1, 2]}]
+    assert call("sample", "k-hop", "--input", "1 abcab", "--json").json["samples"] == [
+        {"input": "1 abcab", "target": "~~~bc"}
+    ]
+
+
 def test_sample_is_a_table_of_two_columns(call):
     lines = call("sample", "sort", "--length", 4, "--count", 3).out.split("\n")
     assert lines[1].split() == ["input", "target"]

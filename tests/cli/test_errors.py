@@ -22,6 +22,15 @@ REFUSED = {
     "sample": "missing argument 'TASK': see ordinate sample --help",
     "sample sum sort": "unexpected extra argument",
     "sample addition --scale 2": "task 'addition' has no axis 'scale'",
+    "sample k-hop --length 4": "3 hops need at least 5 letters, got 4: write hops=2, or length=5",
+    "sample k-hop --set alphabet=1": "task.alphabet = 1 is not allowed",
+    "sample k-hop --axis hops=9": "hops must be a whole number from 0 to 3, got 9",
+    "sample mixed --set high=dear": "task.high = 'dear' is not allowed",
+    "sample mixed --input Cata": "write 'Cata 1.50",
+    "sample bfs --input 1": "undirected graph",
+    "sample bfs --axis density=2": "density must be 0 to 1",
+    "sample sum --input 1 --scale 2": "leave --axis and --scale out",
+    "sample addition --input 1": "task 'addition' cannot read an input",
     "sample addition --axis cascad=2": "did you mean 'cascade'?",
     "sample addition --axis cascade=1:3": "write one, such as cascade=1",
     "sample addition --axis cascade": "is not understood",
@@ -98,6 +107,22 @@ def test_bad_input_is_one_line(call, recipe, tmp_path, monkeypatch, command, jso
 def test_the_nearest_command_in_a_process_of_its_own(ordinate):
     answer = ordinate("trian", "recipe.toml")
     assert (answer.code, answer.error) == (2, "error: there is no command 'trian': did you mean 'train'?")
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "line"),
+    [
+        ("k-hop", "3 abab", "3 hops need at least 5 letters, got 4"),
+        ("k-hop", "1 abyz", "letter 'z' is not among the 10 of this alphabet: write alphabet=13"),
+        ("mixed", "Cata dear. Find sum of categories Cata.", "price 'dear' of Cata is not a number"),
+        ("bfs", "0 1 1 / 1 0 1", "square, got 2 rows of 3 numbers: write 3 rows"),
+    ],
+)
+def test_inputs_that_cannot_be_read(call, task, text, line):
+    answer = call("sample", task, "--input", text)
+    assert (answer.code, answer.out) == (2, "")
+    assert line in answer.err
+    assert answer.err.count("\n") == 1
 
 
 def test_an_axis_the_task_has_not(call, store):

@@ -223,6 +223,70 @@ def test_show_gives_a_row_a_sample(name, generator):
 
 
 @every
+def test_what_is_shown_can_be_read(name, generator):
+    task = small(name)
+    rows = task.show(task.sample(4, generator=generator))
+    if name in SYMBOLS or name == "ring":
+        with pytest.raises(OrdinateError, match="cannot read an input: write"):
+            task.parse(rows[0]["input"])
+        return
+    for row in rows:
+        read = task.parse(row["input"])
+        assert read.coordinates == task.coordinates(5)
+        assert task.show(read)[0]["input"] == row["input"]
+        assert torch.equal(read.target, task.reference(read.input, read.coordinates))
+
+
+BAD_INPUTS = [
+    ("sum", "1 two 3", "'two' is not a number: write numbers separated by spaces"),
+    ("sum", "1 nan", "'nan' is not a number"),
+    ("sum", "", "length must be 1 to 4096, got 0"),
+    ("sum", "1 2 / 3 4", "is no input of sum: write it as ordinate sample shows it"),
+    ("min-sum", "1 2 3 / 4", "is no input of min-sum"),
+    ("path", "0 1", "square, got 1 rows of 2 numbers: write 2 rows"),
+    ("bfs", "0 1 1 / 1 0 1", "square, got 2 rows of 3 numbers: write 3 rows"),
+    ("bfs", "0 1 / 1", "square, got 2 rows of 1 numbers: write 1 rows"),
+    ("bfs", "0 1 / 0 0", "an undirected graph has a symmetric matrix"),
+    ("bfs", "0 1 / 1 0", "a graph of 2 vertices needs tokens of 2 features, these have 5: write length=2"),
+    ("lcs", "1 2 / 3", "lcs reads first, second, got 2 / 1 numbers: write 2 / 2"),
+    ("lcs", "1 2 / 3 0.5", "lcs reads whole numbers: write 0 to 4096"),
+    ("knapsack", "1 2 / 3 4", "knapsack reads weight, value, capacity, got 2 / 2 numbers: write 2 / 2 / 1"),
+    ("k-hop", "abc", "is not understood: write hops and letters, such as 2 abcab"),
+    ("k-hop", "9 abcab", "hops must be a whole number from 0 to 1, got 9: write hops=1"),
+    ("k-hop", "1 ab", "1 hops need at least 3 letters, got 2: write hops=0, or length=3"),
+    ("k-hop", "1 abz", "letter 'z' is not among the 10 of this alphabet: write alphabet=13"),
+    ("mixed", "Cata 1.00", "is not understood: write 'Cata 1.50, Cat"),
+    (
+        "mixed",
+        "Cata dear. Find min of categories Cata.",
+        "price 'dear' of Cata is not a number: write Cata 1.50",
+    ),
+    ("mixed", "Cata -1. Find min of categories Cata.", "price '-1' of Cata is not a number"),
+    ("mixed", "Cata. Find min of categories Cata.", "price '' of Cata is not a number"),
+    ("mixed", "Dog 1.00. Find min of categories Dog.", "'Dog' is not a category: write Cat and one letter"),
+    ("mixed", "Cata 1. Find min of categories Catb.", "Catb is asked for and has no price: write Catb 1.50"),
+    ("mixed", "Cata 1, Cata 2. Find min of categories Cata.", "there twice: write every category once"),
+    ("mixed", "Cat+a 1. Find min of categories Cata.", "has a sign, and no price: write Cat.a alone"),
+    ("mixed", "Cata 1. Find min of categories Cata.", "write categories=1, confusing=0, asked=1"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), BAD_INPUTS)
+def test_inputs_that_cannot_be_read_are_refused_in_one_line(name, text, message):
+    with pytest.raises(OrdinateError, match=message) as error:
+        small(name).parse(text)
+    assert "\n" not in str(error.value)
+    assert "write" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["bfs", "shortest-path", "spanning-tree"])
+def test_a_graph_in_two_parts_is_refused_where_it_has_no_answer(name):
+    with pytest.raises(OrdinateError, match="asks for a connected graph: write more edges"):
+        TASKS[name](length=3).parse("0 1 0 / 1 0 0 / 0 0 0")
+    assert TASKS["connectivity"](length=3).parse("0 1 0 / 1 0 0 / 0 0 0").target.sum() == 5
+
+
+@every
 def test_a_task_is_a_value(name):
     task = small(name)
     assert task == small(name)

@@ -1,11 +1,14 @@
 """`ordinate sample`: inputs and exact answers as a person would read them."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.cli.options import Axes, Json, Seed, TaskOptions
 from ordinate.errors import OrdinateError
+
+if TYPE_CHECKING:
+    from ordinate.tasks.task import Batch, Task
 
 MOST = 1_000_000
 """Numbers or symbols that one call prints at most."""
@@ -20,6 +23,10 @@ def sample(
     scale: Annotated[
         float | None, typer.Option(help="Width of the range of numbers, 1 as in training.")
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--input", metavar="TEXT", help="Answer this input, written as samples are shown."),
+    ] = None,
     axes: Axes = None,
     options: TaskOptions = None,
     seed: Seed = 0,
@@ -28,18 +35,20 @@ def sample(
     """Show samples of a task: the input and its exact answer."""
     from ordinate.cli.output import print_json, print_table
     from ordinate.cli.tasks import axis_values, chosen_task, whole_length
-    from ordinate.seeds import generator
 
     chosen = chosen_task(task, options, length)
     given = axis_values(chosen, [*(axes or ()), *([] if scale is None else [f"scale={scale}"])])
     if "length" in given:
         length = whole_length(given.pop("length"))
-    length = max(chosen.lengths()) if length is None else length
-    one = chosen.sample(1, generator=generator(seed, "size"), length=length, **given)
-    each = one.input.numel() + one.target.numel()
-    if count * each > MOST:
-        raise OrdinateError(f"count {count} is too many to print: write --count {MOST // each} or fewer")
-    batch = chosen.sample(count, generator=generator(seed, "sample"), length=length, **given)
+    if text is None:
+        length = max(chosen.lengths()) if length is None else length
+        batch = _drawn(chosen, count, seed, length, given)
+    elif given:
+        raise OrdinateError("--input is answered as it is: leave --axis and --scale out")
+    else:
+        batch, count, length = chosen.parse(text), 1, max(chosen.lengths())
+        if batch.coordinates != chosen.coordinates(length):
+            length = max(batch.coordinates.ordinate) + 1
     rows = chosen.show(batch)
     if not json:
         print_table(list(rows[0]), [list(row.values()) for row in rows])
@@ -52,6 +61,17 @@ def sample(
     else:
         samples = [{key: row[key] for key in ("input", "target")} for row in rows]
     print_json({**facts, "seed": seed, "samples": samples})
+
+
+def _drawn(task: "Task", count: int, seed: int, length: int, given: dict[str, float]) -> "Batch":
+    """Samples, no more than can be printed."""
+    from ordinate.seeds import generator
+
+    one = task.sample(1, generator=generator(seed, "size"), length=length, **given)
+    each = one.input.numel() + one.target.numel()
+    if count * each > MOST:
+        raise OrdinateError(f"count {count} is too many to print: write --count {MOST // each} or fewer")
+    return task.sample(count, generator=generator(seed, "sample"), length=length, **given)
 
 
 def _numbers(tokens: Any) -> Any:

@@ -119,3 +119,9 @@ class Task(Kind):
     @abstractmethod
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample, columns in reading order, as a person would write them."""
+
+    def parse(self, text: str) -> Batch:
+        """Read one input as `show` writes it, and answer it."""
+        raise OrdinateError(
+            f"task {self.name!r} cannot read an input: write a number of samples to draw instead"
+        )

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.tasks.numbers.base import write_short
+from ordinate.tasks.numbers.base import read_numbers, write_short
 from ordinate.tasks.numbers.min_sum import pair_coordinates
 from ordinate.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.tasks.task import Batch, Task
@@ -91,6 +91,21 @@ class Dynamic(Task):
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
         """The tokens at which prefixes are answered."""
         return _inside(coordinates, self.answered)[:, None].clone()
+
+    def parse(self, text: str) -> Batch:
+        """Read whole numbers, fields separated by strokes."""
+        parts = [read_numbers(part) for part in text.split("/")]
+        coordinates = self.coordinates(len(parts[0]))
+        sizes = [coordinates.field.count(field) for field in range(len(coordinates.fields))]
+        inputs = torch.tensor([[number] for part in parts for number in part])
+        if [len(part) for part in parts] != sizes:
+            raise OrdinateError(
+                f"{self.name} reads {', '.join(coordinates.fields)}, got {' / '.join(str(len(p)) for p in parts)} "
+                f"numbers: write {' / '.join(map(str, sizes))}"
+            )
+        if (inputs != inputs.round()).any() or inputs.min() < 0 or inputs.max() > WIDEST:
+            raise OrdinateError(f"{self.name} reads whole numbers: write 0 to {WIDEST}")
+        return Batch(inputs[None], self.reference(inputs[None], coordinates), coordinates)
 
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the fields, and the answers of every prefix."""

@@ -13,6 +13,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.tasks.graphs.drawing import Adjacency, draw_pairs, draw_tree, either_end
 from ordinate.tasks.numbers.base import write_short
+from ordinate.tasks.numbers.path import read_matrix
 from ordinate.tasks.numbers.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
 from ordinate.tasks.task import Batch, Task
 
@@ -118,6 +119,15 @@ class Graph(Task):
         inputs[:, token] = (chance < max(self.density, 1 / self.length)).to(inputs)
         inputs[:, token, token] = 0
         return inputs
+
+    def parse(self, text: str) -> Batch:
+        """Read a square matrix, rows separated by strokes."""
+        inputs = read_matrix(text)[None]
+        self.coordinates(inputs.shape[1])
+        batch = self.answered(inputs)
+        if not batch.target.isfinite().all():
+            raise OrdinateError(f"{self.name} asks for a connected graph: write more edges")
+        return batch
 
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the rows of the matrix, and the scored answers of every vertex."""

@@ -152,6 +152,23 @@ class KHop(Task):
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
+    def parse(self, text: str) -> Batch:
+        """Read a number of hops and letters: 2 abcab."""
+        count, _, letters = text.strip().partition(" ")
+        if not (count.isdecimal() and len(count) < 5 and letters.isascii() and letters.isalpha()):
+            raise OrdinateError(f"{text!r} is not understood: write hops and letters, such as 2 abcab")
+        k = whole("hops", int(count), 0, self.hops)
+        check_length(len(letters), shortest=2)
+        check_hops(k, len(letters))
+        places = [LETTERS.index(letter) for letter in letters]
+        if max(places) >= 2 * self.alphabet:
+            raise OrdinateError(
+                f"letter {LETTERS[max(places)]!r} is not among the {2 * self.alphabet} of this alphabet: "
+                f"write alphabet={max(places) // 2 + 1}"
+            )
+        inputs = torch.tensor([[k + FIRST_COUNT, *(place + self.first_letter for place in places)]])
+        return Batch(inputs, self.reference(inputs), self.coordinates(len(letters)))
+
     @staticmethod
     def _integers(below: int, shape: tuple[int, ...], generator: Generator) -> Int[Tensor, "..."]:
         return torch.randint(below, shape, generator=generator, device=generator.device)

@@ -11,14 +11,13 @@ from torch import Generator, Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.tasks.mixed.lines import Line, read_line, write_line
 from ordinate.tasks.mixed.styles import ABSENT, STYLES, Spelled, Style, Text
 from ordinate.tasks.mixed.vocabulary import (
-    LETTERS,
     PRICE,
     QUERIES,
     SIGNS,
     SYMBOLS,
-    UNSEEN_SIGNS,
 )
 from ordinate.tasks.numbers.sampling import LARGEST, check_count, check_scale, draw_numbers, whole
 from ordinate.tasks.task import Batch, Task
@@ -225,35 +224,21 @@ class MixedTypes(Task):
         answers = batch.target[:, 0, 0].tolist()
         rows = zip(*(part.tolist() for part in (*text, prices)), answers, strict=True)
         return [
-            {"input": write_list(letter, sign, price) + write_question(query, asked), "target": f"{y:.2f}"}
+            {"input": write_line(Line(letter, sign, query, asked, price)), "target": f"{y:.2f}"}
             for letter, sign, query, asked, price, y in rows
         ]
 
-
-def write_list(letters: list[int], signs: list[int], prices: list[float]) -> str:
-    """Write a list as a person would.
-
-    >>> write_list([0, 2, 3], [-1, 0, -1], [1.5, 0.25])
-    'Cata 1.50, Cat+c, Catd 0.25. '
-    """
-    left = iter(prices)
-    entries = (
-        f"Cat{LETTERS[letter]} {next(left):.2f}"
-        if sign == ABSENT
-        else f"Cat{(SIGNS + UNSEEN_SIGNS)[sign]}{LETTERS[letter]}"
-        for letter, sign in zip(letters, signs, strict=True)
-    )
-    return ", ".join(entries) + ". "
-
-
-def write_question(query: int, asked: list[int]) -> str:
-    """Write a question as a person would.
-
-    >>> write_question(1, [0, 3])
-    'Find min of categories Cata and Catd.'
-    """
-    *first, last = (f"Cat{LETTERS[letter]}" for letter in asked)
-    return f"Find {QUERIES[query]} of categories {' and '.join([', '.join(first)] * bool(first) + [last])}."
+    def parse(self, text: str) -> Batch:
+        """Read a list with its prices and a question, as `show` writes them."""
+        line = read_line(text)
+        sizes = (len(line.prices), len(line.letters) - len(line.prices), len(line.asked))
+        if sizes != (self.categories, self.confusing, self.asked):
+            raise OrdinateError(
+                f"this line has {sizes[0]} prices, {sizes[1]} entries without and {sizes[2]} names asked for: "
+                f"write categories={sizes[0]}, confusing={sizes[1]}, asked={sizes[2]}"
+            )
+        said = Text(*(torch.tensor([part]) for part in line[:4]))
+        return self.compose(said, torch.tensor([line.prices]), self.coordinates(self.categories))
 
 
 @lru_cache(maxsize=64)

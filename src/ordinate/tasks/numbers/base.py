@@ -1,13 +1,16 @@
 """What the tasks on numbers have in common: options, coordinates, sampling, the way they are written."""
 
+import math
 from functools import lru_cache
 from typing import ClassVar
 
+import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
 from ordinate.tasks.numbers.sampling import (
     LARGEST,
     LONGEST,
@@ -108,6 +111,15 @@ class Numbers(Task):
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]
 
+    def parse(self, text: str) -> Batch:
+        """Read numbers separated by spaces, sequences by strokes."""
+        parts = [read_numbers(part) for part in text.split("/")]
+        coordinates = self.coordinates(len(parts[0]))
+        if {len(part) for part in parts} != {len(coordinates) // len(parts)}:
+            raise OrdinateError(f"{text!r} is no input of {self.name}: write it as ordinate sample shows it")
+        inputs = torch.tensor([[number] for part in parts for number in part])
+        return Batch(inputs[None], self.reference(inputs[None]), coordinates)
+
     def write(self, numbers: Float[Tensor, " length"]) -> str:
         """Write numbers with two decimals, whole ones short."""
         return write_short(numbers) if self.integers else write_numbers(numbers)
@@ -128,6 +140,27 @@ def write_numbers(numbers: Float[Tensor, " length"]) -> str:
     '-1.25 0.50 0.00'
     """
     return " ".join(f"{x:z.2f}" for x in numbers.tolist())
+
+
+def read_numbers(text: str) -> list[float]:
+    """Read numbers separated by spaces; the inverse of writing them.
+
+    >>> read_numbers("1 -2.5"), read_numbers("1 two")
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: 'two' is not a number: write numbers separated by spaces, such as 1 -2.5 3
+    """
+    numbers = []
+    for word in text.split():
+        try:
+            number = float(word)
+        except ValueError:
+            number = math.nan
+        if not abs(number) <= LARGEST:
+            raise OrdinateError(
+                f"{word!r} is not a number: write numbers separated by spaces, such as 1 -2.5 3"
+            )
+        numbers.append(number)
+    return numbers
 
 
 def write_short(numbers: Float[Tensor, " length"]) -> str:

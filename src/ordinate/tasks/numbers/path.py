@@ -11,7 +11,7 @@ from torch.nn.functional import pad
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.tasks.numbers.base import Numbers
+from ordinate.tasks.numbers.base import Numbers, read_numbers
 from ordinate.tasks.numbers.sampling import check_length
 from ordinate.tasks.task import Batch
 
@@ -127,6 +127,13 @@ class Path(Numbers):
             {"input": matrix(x), "target": matrix(y)} for x, y in zip(batch.input, batch.target, strict=True)
         ]
 
+    def parse(self, text: str) -> Batch:
+        """Read a square matrix, rows separated by strokes."""
+        matrix = read_matrix(text)
+        self._check_length(len(matrix))
+        inputs = pad(matrix, (0, self.length - len(matrix)))[None]
+        return Batch(inputs, self.reference(inputs), self.coordinates(len(matrix)))
+
     def _check_length(self, length: int) -> None:
         check_length(length, shortest=2, longest=LARGEST_GRAPH)
         if length > self.length:
@@ -134,6 +141,30 @@ class Path(Numbers):
                 f"a path of {length} vertices needs tokens of {length} features, these have {self.length}: "
                 f"make the task with length={length}"
             )
+
+
+def read_matrix(text: str) -> Float[Tensor, "vertex vertex"]:
+    """Read an adjacency matrix, rows separated by strokes: square, symmetric, zero on the diagonal, not negative.
+
+    >>> read_matrix("0 2 / 2 0").tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    >>> read_matrix("0 1 1 / 1 0 1")
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: an adjacency matrix is square, got 2 rows of 3 numbers: write 3 rows
+    """
+    rows = [read_numbers(row) for row in text.split("/")]
+    for row in rows:
+        if len(row) != len(rows):
+            raise OrdinateError(
+                f"an adjacency matrix is square, got {len(rows)} rows of {len(row)} numbers: write {len(row)} rows"
+            )
+    matrix = torch.tensor(rows)
+    if not torch.equal(matrix, matrix.T) or matrix.diagonal().any() or (matrix < 0).any():
+        raise OrdinateError(
+            "an undirected graph has a symmetric matrix with zeros on the diagonal and no negative weight: "
+            "write row j of column i as row i of column j"
+        )
+    return matrix
 
 
 @lru_cache(maxsize=256)
