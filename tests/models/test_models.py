@@ -71,6 +71,20 @@ def test_merged_and_layer_by_layer_agree_with_gradients(name, task):
     torch.testing.assert_close(results[0], results[1])
 
 
+@pytest.mark.parametrize("kind", [Positional, Standard])
+@pytest.mark.parametrize("task", ["path", "mixed"])
+def test_they_agree_where_tokens_come_wider_than_the_model(kind, task):
+    task = make_task(task, length=12) if task == "path" else make_task(task, text="words")
+    model = build_model(kind(width=8, hidden=6, layers=2), task, seed=3).double()
+    batch = task.sample(4, generator=torch.Generator().manual_seed(0))
+    results = []
+    for merge in (True, False):
+        model.merge = merge
+        out = model(batch.input.double(), batch.coordinates)
+        results.append((out, torch.autograd.grad(out.square().sum(), list(model.parameters()))))
+    torch.testing.assert_close(results[0], results[1])
+
+
 def test_both_published_models_are_merged_and_rotated_ones_are_not():
     task = make_task("sum")
     assert build_model(Positional(), task, seed=0).merge

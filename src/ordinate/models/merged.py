@@ -10,6 +10,8 @@ x = R B + b the next layer's input (B, b: the second map of the MLP, or the enco
 and the scores of content attention are (R G_h + g_h) R^T with G_h = B W_Q^h (W_K^h)^T B^T and
 g_h = B W_K^h (b W_Q^h + b_Q^h), up to terms that are equal for all keys and cancel in the softmax.
 
+The encoder is merged too, unless its input is wider than its output: then it comes first, and B = I, b = 0.
+
 Merging costs some small products per step, not per sample, for all layers at once; gradients flow to the
 original parameters. Outside training the merged maps are kept until a parameter changes.
 """
@@ -57,6 +59,11 @@ def can_merge(model: "Transformer") -> bool:
     )
 
 
+def encodes_first(model: "Transformer") -> bool:
+    """Whether tokens are narrower encoded than they come."""
+    return model.encode.in_features > model.encode.out_features
+
+
 def merged_forward(
     model: "Transformer", x: Float[Tensor, "batch token feature"], coordinates: Coordinates
 ) -> Float[Tensor, "batch token-1 out"]:
@@ -66,6 +73,8 @@ def merged_forward(
     with torch.autocast(device, enabled=False):
         merged = _kept(model, coordinates)
         positional = merged.layers[0].weights is not None
+        if encodes_first(model):
+            x = model.encode(x)
         rows = (x.transpose(0, 1) if positional else x).to(dtype)
         for layer in merged.layers:
             maps, shift, *attention = (part.to(dtype) for part in layer if part is not None)
@@ -105,10 +114,13 @@ def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
     inner = torch.cat([up_own[:, None], by_head], dim=1)
 
     down, down_bias = _stack([block.down for block in model.blocks])
-    bias = torch.cat([model.encode.bias[None], down_bias[:-1]])
+    encode: Tensor = model.encode.weight.T
+    encode_bias: Tensor = model.encode.bias
+    if encodes_first(model):
+        encode, encode_bias = torch.eye(width).to(encode), torch.zeros_like(encode_bias)
+    bias = torch.cat([encode_bias[None], down_bias[:-1]])
     attended_bias = value_bias[:, None] @ out + output_bias[:, None] @ up_attended
     shifts = ((bias[:, None] @ inner.sum(1) + attended_bias)[:, 0] + up_bias).unbind()
-    encode = model.encode.weight.T
     maps = [encode @ inner[0], *(down[:-1, None] @ inner[1:]).unbind()]
 
     query_key, query_key_bias = _stack([a.query_key for a in attention])
