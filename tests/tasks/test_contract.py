@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from ordinate.errors import OrdinateError
+from ordinate.evaluation.sweep import test_set, trained_point
 from ordinate.tasks import TASKS
 
 NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
@@ -220,6 +221,15 @@ def test_show_gives_a_row_a_sample(name, generator):
     assert len(rows) == 4
     assert all(list(row) == ["input", "target"] for row in rows)
     assert all(isinstance(cell, str) and cell for row in rows for cell in row.values())
+
+
+@every
+def test_there_is_a_point_at_which_it_is_as_in_training(name):
+    task = TASKS[name]()
+    axis, value = trained_point(task)
+    tests = test_set(task, axis, value, count=8, seed=0)
+    assert tests.in_distribution
+    assert tests.lengths == task.lengths()
 
 
 @every
