@@ -52,7 +52,7 @@ def test_it_says_what_it_is(name):
     assert task.summary
     assert "\n" not in task.summary
     assert set(task.axes) <= AXES
-    assert set(task.slices) <= {"cascade", "carries", "levels", "hops", "query"}
+    assert set(task.slices) <= {"cascade", "carries", "levels", "hops", "query", "rounds"}
     assert task.__doc__
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.tasks import make_task
-from ordinate.tasks.graphs.bfs import steps_from_first
 from ordinate.tasks.graphs.connectivity import connected
 from ordinate.tasks.graphs.shortest_path import distances_from_first
 from ordinate.tasks.graphs.spanning_tree import spanning_weight
+from ordinate.tasks.graphs.steps import steps_from_first
 
 GRAPHS = ["bfs", "connectivity", "shortest-path", "spanning-tree"]
 
@@ -105,6 +105,16 @@ def test_weights_grow_with_the_scale(name, generator):
     assert 18 < far.max() <= 20
     assert (far.amax((1, 2)) > 2).float().mean() > 0.9
     assert task.seen("scale", 1.0)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_rounds_are_the_steps_to_the_furthest_vertex_reached(name, generator):
+    task = make_task(name)
+    batch = task.sample(50, generator=generator)
+    expected = [max(nx.single_source_shortest_path_length(g, 0).values()) for g in networks(batch.input)]
+    assert task.slice("rounds", batch).tolist() == expected
+    with pytest.raises(OrdinateError, match="did you mean 'rounds'"):
+        task.slice("round", batch)
 
 
 def test_an_edge_is_there_if_either_end_says_so():

@@ -5,13 +5,14 @@ from functools import lru_cache
 from typing import ClassVar
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
-from ordinate.errors import OrdinateError
+from ordinate.errors import OrdinateError, nearest
 from ordinate.tasks.graphs.drawing import Adjacency, draw_pairs, draw_tree, either_end
+from ordinate.tasks.graphs.steps import steps_from_first
 from ordinate.tasks.numbers.base import write_short
 from ordinate.tasks.numbers.path import read_matrix
 from ordinate.tasks.numbers.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
@@ -26,10 +27,14 @@ class Graph(Task):
     A token has `length` features, so all graphs of a task have `length` vertices. Graphs are connected: a random tree,
     and every other pair of vertices with probability `density`, the axis along which they get denser or sparser than in
     training. Answers that start somewhere start at vertex 0; vertices are named at random, so it is any vertex.
+
+    The slice `rounds` is the number of edges to the furthest vertex that vertex 0 reaches: how often what is known of
+    it has to be passed on.
     """
 
     family: ClassVar[str] = "graphs"
     axes: ClassVar[tuple[str, ...]] = ("density",)
+    slices: ClassVar[tuple[str, ...]] = ("rounds",)
 
     length: int = Field(8, ge=2, le=LARGEST_GRAPH, description=f"vertices, 2 to {LARGEST_GRAPH}")
     density: float = Field(
@@ -111,6 +116,13 @@ class Graph(Task):
                 "write as many rows as there are columns"
             )
         return self.solve(either_end(inputs))
+
+    def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
+        """The steps to the furthest vertex."""
+        if name not in self.slices:
+            raise OrdinateError(f"{self.name} has no slice {name!r}: {nearest(name, self.slices)}")
+        steps = steps_from_first(either_end(batch.input))
+        return steps.masked_fill(steps.isinf(), 0).amax(-1).long()
 
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
         """Let one vertex, and it alone, name other neighbours."""
