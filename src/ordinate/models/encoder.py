@@ -112,7 +112,8 @@ class Encoder(nn.Module):
         """Compute the outputs of all tokens."""
         x = as_features(x, self.features, self.encode.weight.dtype)
         x = self.encode(self.encoding.embed(x, coordinates) if self.embed_positions else x)
-        for _ in range(self._loops()):
+        for loop in range(self._loops()):
+            encoding = self.encoding.at_loop(loop)
             for layer in self.layers:
-                x = layer(x, coordinates, self.encoding)
+                x = layer(x, coordinates, encoding)
         return self.decode(self.norm(x))  # type: ignore[no-any-return]

@@ -59,6 +59,12 @@ class Combined(Encoding):
             query, key = part.rotate(query, key, coordinates)
         return query, key
 
+    def at_loop(self, loop: int) -> Encoding:
+        """All parts in that loop."""
+        parts = [part.at_loop(loop) for part in self._each()]
+        same = all(one is other for one, other in zip(parts, self._each(), strict=True))
+        return self if same else Combined(*parts)
+
     def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
         """Of the one part that has them."""
         found = [groups for part in self._each() if (groups := part.pairs(coordinates, layer))]

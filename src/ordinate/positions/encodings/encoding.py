@@ -77,6 +77,10 @@ class Encoding(nn.Module):
         """
         return ()
 
+    def at_loop(self, loop: int) -> "Encoding":
+        """The encoding in a loop of a looped model, with the same parameters; the same unless a kind says otherwise."""
+        return self
+
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
         """Numbers that are added to scores; one head stands for all."""
         return None

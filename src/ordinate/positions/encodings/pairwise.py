@@ -7,6 +7,7 @@ the special heads for numbers in text are all built from here.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import torch
@@ -48,6 +49,15 @@ class PairwiseEncoding(Encoding):
             Pairs(heads, bound.pattern(coordinates), next(vectors) if bound.classes else None)
             for heads, bound in zip(self.heads, self.bound, strict=True)
         )
+
+    def at_loop(self, loop: int) -> "PairwiseEncoding":
+        """The same tables over the relations of that loop."""
+        bound = tuple(relation.at_loop(loop) for relation in self.bound)
+        if all(one is other for one, other in zip(bound, self.bound, strict=True)):
+            return self
+        view = copy(self)
+        view.bound = bound
+        return view
 
     def vectors(self, layer: int) -> list[Float[Tensor, "head cls dim"]]:
         """The tables of a layer, one for each group that has classes."""

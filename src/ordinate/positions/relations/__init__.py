@@ -3,6 +3,7 @@
 from ordinate.positions.relations.basic import Absolute, Aligned, By, Relative, Uniform
 from ordinate.positions.relations.bound import BoundRelation
 from ordinate.positions.relations.check import Finding, influence, reach
+from ordinate.positions.relations.leap import Leap
 from ordinate.positions.relations.pattern import ABSENT, Block, Pattern, Run
 from ordinate.positions.relations.places import Places
 from ordinate.positions.relations.plain import (
@@ -30,6 +31,11 @@ def aligned(*fields: str, by: By = "ordinate") -> Aligned:
 def uniform(*fields: str) -> Uniform:
     """class = the key's own coordinate, for keys in these fields."""
     return Uniform(fields=fields)
+
+
+def leap(*fields: str, back: int = 1) -> Leap:
+    """class = both fields, and same place or a leap back, which doubles with every loop of a looped model."""
+    return Leap(fields=fields or None, back=back)
 
 
 def absolute() -> Absolute:
@@ -83,6 +89,7 @@ __all__ = [
     "Everywhere",
     "Finding",
     "Itself",
+    "Leap",
     "Outcome",
     "Pattern",
     "Places",
@@ -101,6 +108,7 @@ __all__ = [
     "everywhere",
     "influence",
     "itself",
+    "leap",
     "reach",
     "relative",
     "uniform",

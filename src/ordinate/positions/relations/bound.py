@@ -1,6 +1,7 @@
 """Bound relations: the classes met in training numbered once, and the pattern of every sequence after that."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import pairwise
 
 import torch
@@ -40,6 +41,17 @@ class BoundRelation:
         self.labels = sorted(label[1:] for label in labels if label[0])
         self._ids = {label: number for number, label in enumerate(self.labels)}
         self._patterns: dict[Coordinates, Pattern] = {}
+        self._loops: dict[int, BoundRelation] = {}
+
+    def at_loop(self, loop: int) -> "BoundRelation":
+        """The relation in a loop, with the same classes under the same numbers."""
+        if self.relation.at_loop(loop) == self.relation:
+            return self
+        if loop not in self._loops:
+            bound = copy(self)
+            bound.relation, bound._patterns, bound._loops = self.relation.at_loop(loop), {}, {}
+            self._loops[loop] = bound
+        return self._loops[loop]
 
     @property
     def classes(self) -> int:

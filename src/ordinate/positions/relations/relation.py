@@ -69,6 +69,10 @@ class Relation(Kind):
         """The fields that this relation mentions by name."""
         return ()
 
+    def at_loop(self, loop: int) -> "Relation":
+        """The relation in a loop of a looped model, counted from 0; the same unless a kind says otherwise."""
+        return self
+
     def __or__(self, other: "Relation") -> "Relation":
         return Union(of=(self, other))
 
@@ -118,6 +122,10 @@ class Combination(Relation):
     def named_fields(self) -> tuple[str, ...]:
         """Of all parts."""
         return tuple(name for part in self.of for name in part.named_fields())
+
+    def at_loop(self, loop: int) -> "Combination":
+        """Of all parts."""
+        return self.model_copy(update={"of": tuple(part.at_loop(loop) for part in self.of)})
 
 
 @register
