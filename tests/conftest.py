@@ -5,6 +5,8 @@
 
 import os
 
+os.environ.pop("COLUMNS", None)  # a parallel runner sets it for its workers, and tables would be folded
+
 from jaxtyping import install_import_hook
 
 # Before anything of ordinate is imported: every annotated call in a test checks its shapes.
