@@ -160,3 +160,15 @@ def test_a_recipe_can_ask_for_gated_perceptrons():
     assert isinstance(gated.layers[0].perceptron, GatedPerceptron)
     more = sum(p.numel() for p in gated.parameters()) - sum(p.numel() for p in plain.parameters())
     assert more == 8 * 64 + 8
+
+
+def test_layers_in_front_and_behind_are_gone_through_once():
+    model = build_model(ResidualEncoder(**{**SMALL, "layers": 3}, loops=2, once=(1, 1)), TASK, seed=0)
+    batch, order = batch_of(TASK), []
+    for number, layer in enumerate(model.layers):
+        layer.register_forward_hook(lambda *_, number=number: order.append(number))
+    model(batch.input, batch.coordinates)
+    assert order == [0, 1, 1, 2]
+    for once in ((2, 1), (-1, 0)):
+        with pytest.raises(OrdinateError, match="fewer layers than the model has"):
+            choose({"kind": "encoder", "layers": 3, "once": once}, MODELS, "model")

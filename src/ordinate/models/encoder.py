@@ -4,8 +4,9 @@
 
 Whether a token sees only what is before it, as in a decoder, is up to the encoding's pairs.
 
-With `loops` the layers are gone through several times with the same weights; training may draw the number of loops
-anew for every batch, so that more of them at the end carry on what a few have learned.
+With `loops` the layers are gone through several times with the same weights, but for those `once` names: so many in
+front of the loops and so many behind them. Training may draw the number of loops anew for every batch, so that more
+of them at the end carry on what a few have learned.
 """
 
 from collections.abc import Sequence
@@ -88,11 +89,12 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         loops: int = 1,
         trained_loops: tuple[int, int] | None = None,
+        once: tuple[int, int] = (0, 0),
     ) -> None:
         super().__init__()
         width = attentions[0].width
         self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
-        self.loops, self.trained_loops = loops, trained_loops
+        self.loops, self.trained_loops, self.once = loops, trained_loops, once
         self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if gated else Perceptron
         self.layers = nn.ModuleList(
@@ -112,8 +114,13 @@ class Encoder(nn.Module):
         """Compute the outputs of all tokens."""
         x = as_features(x, self.features, self.encode.weight.dtype)
         x = self.encode(self.encoding.embed(x, coordinates) if self.embed_positions else x)
+        front, behind = self.once[0], len(self.layers) - self.once[1]
+        for layer in self.layers[:front]:
+            x = layer(x, coordinates, self.encoding)
         for loop in range(self._loops()):
             encoding = self.encoding.at_loop(loop)
-            for layer in self.layers:
+            for layer in self.layers[front:behind]:
                 x = layer(x, coordinates, encoding)
+        for layer in self.layers[behind:]:
+            x = layer(x, coordinates, self.encoding)
         return self.decode(self.norm(x))  # type: ignore[no-any-return]

@@ -183,11 +183,18 @@ class ResidualEncoder(ModelSettings):
     trained_loops: tuple[int, int] | None = Field(
         None, description="fewest and most loops in training, drawn for every batch; `loops` where not given"
     )
+    once: tuple[int, int] = Field(
+        (0, 0), description="layers in front of the loops and behind them that are gone through once"
+    )
 
     @model_validator(mode="after")
     def _loops_are_a_range(self) -> "ResidualEncoder":
         if self.trained_loops is not None and not 1 <= self.trained_loops[0] <= self.trained_loops[1] <= 1024:
             raise ValueError(f"must have trained_loops = [fewest, most], got {list(self.trained_loops)}")
+        if min(self.once) < 0 or sum(self.once) >= (self.layers or 4):
+            raise ValueError(
+                f"must have once = [in front, behind] with fewer layers than the model has, got {list(self.once)}"
+            )
         return self
 
     def build(self, task: Task) -> Encoder:
@@ -204,6 +211,7 @@ class ResidualEncoder(ModelSettings):
             dropout=self.dropout,
             loops=self.loops,
             trained_loops=self.trained_loops,
+            once=self.once,
         )
 
 

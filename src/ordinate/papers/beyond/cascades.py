@@ -7,14 +7,16 @@ from ordinate.papers.beyond.addition import CASCADES, TASK
 from ordinate.papers.beyond.recipes import related
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.relations import aligned, window
+from ordinate.positions.relations import leap
 
-NEXT = aligned("first", "second") * window(back=1)
+LEAPS = leap("first", "second")
+LOOPS = 6
 LOOPED = (
-    "told that digits are related by significance, one place back; one layer, gone through 5 to 9 times in "
-    "training and 24 times in the test"
+    "told that digits are related by significance, and that carries can be put together over 1, 2, 4, ... places: the "
+    f"middle one of three layers is gone through {LOOPS} times, and looks back twice as far each time"
 )
-LOOPS: dict[str, Any] = {"layers": 1, "loops": 24, "trained_loops": (5, 9)}
+REACH = 2**LOOPS - 1
+SIZES: dict[str, Any] = {"layers": 3, "loops": LOOPS, "once": (1, 1)}
 
 
 class Cascades(Extrapolation):
@@ -24,7 +26,7 @@ class Cascades(Extrapolation):
     title: ClassVar[str] = "Cascades of carries longer than any in training"
     summary: ClassVar[str] = (
         "Exact match of sums of 40 digits by the length of their longest cascade, for models trained on numbers of at "
-        "most 5 digits: one layer with a window of one place back, gone through again and again."
+        "most 5 digits: one layer gone through again and again, that looks back twice as far each time."
     )
     scales: ClassVar[dict[str, str]] = {
         "smoke": "proves the path in seconds; no verdict",
@@ -35,10 +37,10 @@ class Cascades(Extrapolation):
         """Recipes and aims of a scale."""
         if name == "smoke":
             small: dict[str, Any] = {"width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
-            looped = related("looped", TASK, NEXT, 20, cascades=(1.0, 20.0), **small, **LOOPS)
+            looped = related("looped", TASK, LEAPS, 20, cascades=(1.0, 20.0), **small, **SIZES)
             return Scale((Curve(looped, 1, "first", LOOPED),))
         far: dict[str, Any] = {"cascades": CASCADES, "count": 300, "lengths": (10.0, 100.0)}
         return Scale(
-            (Curve(related("looped", TASK, NEXT, 6000, **far, **LOOPS), 3, "first", LOOPED, reach=24),),
+            (Curve(related("looped", TASK, LEAPS, 5000, **far, **SIZES), 3, "first", LOOPED, reach=REACH),),
             (at_least("looped", "cascade=20", 0.9, "Looped: at least 90 % exact at cascades of 20 places."),),
         )
