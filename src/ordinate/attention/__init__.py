@@ -5,12 +5,14 @@ from ordinate.attention.attention import (
     ContentAttention,
     HybridAttention,
     PositionalAttention,
+    ScoredAttention,
 )
 from ordinate.attention.choose import attend
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.forms import FORMS, Class, Content, ContentClass, Form
 from ordinate.attention.hooks import Hook, captured, hooks, patched
 from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
+from ordinate.attention.table import TableAttention, dense_attention, sharpness
 
 __all__ = [
     "FORMS",
@@ -27,11 +29,15 @@ __all__ = [
     "HybridAttention",
     "MultiHead",
     "PositionalAttention",
+    "ScoredAttention",
+    "TableAttention",
     "attend",
     "attention_scores",
     "attention_weights",
     "captured",
+    "dense_attention",
     "hooks",
     "mix",
     "patched",
+    "sharpness",
 ]

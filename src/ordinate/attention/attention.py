@@ -22,21 +22,59 @@ from ordinate.positions.encodings import Combined, Encoding, VectorEncoding
 
 
 class Attention(nn.Module, ABC):
-    """One layer of attention over [batch, token, width]; kinds say where queries and keys come from."""
+    """One layer of attention over [batch, token, width]; kinds say where the weights come from."""
 
-    def __init__(self, width: int, heads: int, source_width: int, layer: int, dim: int | None = None) -> None:
+    def __init__(self, width: int, heads: int, layer: int, query_key: nn.Linear | None = None) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
-        self.width, self.heads, self.source_width, self.layer = width, heads, source_width, layer
-        self.query_key = nn.Linear(source_width, 2 * heads * (dim or source_width))
+        self.width, self.heads, self.layer = width, heads, layer
+        if query_key is not None:
+            self.query_key = query_key
         self.to_values = nn.Linear(width, width)
         self.to_output = nn.Linear(width, width)
-        for linear in (self.query_key, self.to_values, self.to_output):
-            nn.init.xavier_uniform_(linear.weight)
-            nn.init.zeros_(linear.bias)
-        self.query, self.key, self.scores, self.weights = Hook(), Hook(), Hook(), Hook()
-        self.values, self.output = Hook(), Hook()
+        for linear in (query_key, self.to_values, self.to_output):
+            if linear is not None:
+                nn.init.xavier_uniform_(linear.weight)
+                nn.init.zeros_(linear.bias)
+        self.weights, self.values, self.output = Hook(), Hook(), Hook()
+
+    @abstractmethod
+    def find_weights(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "*batch head token token"]:
+        """Where every token looks."""
+
+    def mixed(
+        self,
+        values: Float[Tensor, "batch head token dim"],
+        x: Float[Tensor, "batch token width"],
+        coordinates: Coordinates,
+        encoding: Encoding,
+    ) -> Float[Tensor, "batch head token dim"]:
+        """The values that every token receives."""
+        return mix(self.find_weights(x, coordinates, encoding), values)
+
+    def forward(
+        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch token width"]:
+        """Mix values by the weights."""
+        values = rearrange(
+            self.to_values(x), "batch token (head dim) -> batch head token dim", head=self.heads
+        )
+        mixed = self.mixed(self.values(values), x, coordinates, encoding)
+        output: Tensor = self.output(
+            self.to_output(rearrange(mixed, "batch head token dim -> batch token (head dim)"))
+        )
+        return output
+
+
+class ScoredAttention(Attention):
+    """Weights from the scores of queries and keys; kinds say where these come from."""
+
+    def __init__(self, width: int, heads: int, source_width: int, layer: int, dim: int | None = None) -> None:
+        super().__init__(width, heads, layer, nn.Linear(source_width, 2 * heads * (dim or source_width)))
+        self.query, self.key, self.scores = Hook(), Hook(), Hook()
 
     @abstractmethod
     def source(
@@ -64,22 +102,8 @@ class Attention(nn.Module, ABC):
         weights: Tensor = self.weights(attention_weights(self.scores(scores)))
         return weights
 
-    def forward(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
-    ) -> Float[Tensor, "batch token width"]:
-        """Mix values by the weights."""
-        weights = self.find_weights(x, coordinates, encoding)
-        values = rearrange(
-            self.to_values(x), "batch token (head dim) -> batch head token dim", head=self.heads
-        )
-        mixed = mix(weights, self.values(values))
-        output: Tensor = self.output(
-            self.to_output(rearrange(mixed, "batch head token dim -> batch token (head dim)"))
-        )
-        return output
 
-
-class ContentAttention(Attention):
+class ContentAttention(ScoredAttention):
     """Standard attention: queries and keys from the tokens."""
 
     def __init__(self, width: int, heads: int, layer: int = 0) -> None:
@@ -92,7 +116,7 @@ class ContentAttention(Attention):
         return x
 
 
-class PositionalAttention(Attention):
+class PositionalAttention(ScoredAttention):
     """Queries and keys from positions only: the weights have no batch axis, so one set serves all samples.
 
     `dim` is the size of queries and keys in a head, as wide as the position vectors where it is not given.
@@ -110,7 +134,7 @@ class PositionalAttention(Attention):
         return _vectors(encoding, coordinates).to(self.query_key.weight.dtype)
 
 
-class HybridAttention(Attention):
+class HybridAttention(ScoredAttention):
     """Queries and keys from tokens and positions together, in every layer."""
 
     def __init__(self, width: int, heads: int, positions: VectorEncoding, layer: int = 0) -> None:

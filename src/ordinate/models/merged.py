@@ -22,7 +22,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import ContentAttention, PositionalAttention, attention_scores, attention_weights
+from ordinate.attention import (
+    ContentAttention,
+    PositionalAttention,
+    ScoredAttention,
+    attention_scores,
+    attention_weights,
+)
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.coordinates import Coordinates
 from ordinate.positions.encodings import Encoding, VectorEncoding
@@ -99,7 +105,7 @@ def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
 
 def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
     """Merge the maps of all layers, batched over layers."""
-    attention = [block.attention for block in model.blocks]
+    attention = [block.attention for block in model.blocks if isinstance(block.attention, ScoredAttention)]
     width, heads = attention[0].width, attention[0].heads
     depth = len(attention)
 

@@ -15,7 +15,7 @@ from ordinate.attention import Attention, hooks
 from ordinate.coordinates import Coordinates
 from ordinate.models.inputs import as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
-from ordinate.positions.encodings import DUMMY, Encoding
+from ordinate.positions.encodings import DUMMY, Encoding, VectorEncoding
 from ordinate.tasks.task import Inputs
 
 
@@ -79,13 +79,24 @@ class Transformer(nn.Module):
         coordinates = append_dummy(coordinates)
         return (self.encoding.embed(x, coordinates) if self.embed_positions else x), coordinates
 
+    def encoded(
+        self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
+    ) -> tuple[Float[Tensor, "batch token+1 width"], Coordinates]:
+        """Encode the tokens and the dummy: E x + W p + b, where W p is computed once for all samples."""
+        if not (self.embed_positions and isinstance(self.encoding, VectorEncoding)):
+            x, coordinates = self.with_dummy(x, coordinates)
+            return self.encode(x), coordinates
+        coordinates = append_dummy(coordinates)
+        own, positions = self.encode.weight.split([self.features, self.encoding.width], dim=1)
+        places = self.encoding.vectors(coordinates).to(x.dtype) @ positions.T + self.encode.bias
+        return F.linear(F.pad(x, (0, 0, 0, 1)), own) + places, coordinates
+
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens but the dummy."""
         x = as_features(x, self.features, self.encode.weight.dtype)
-        x, coordinates = self.with_dummy(x, coordinates)
         if self.merge and not any(hook.patch for hook in self._hooks):
-            return merged_forward(self, x, coordinates)
-        x = self.encode(x)
+            return merged_forward(self, *self.with_dummy(x, coordinates))
+        x, coordinates = self.encoded(x, coordinates)
         for layer in self.layers:
             x = layer(x, coordinates, self.encoding)
         return self.decode(x)[:, :-1]  # type: ignore[no-any-return]
