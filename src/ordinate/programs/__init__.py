@@ -1,0 +1,1 @@
+"""Programs: parallel algorithms, run on a machine of processors or compiled into positional Transformers."""

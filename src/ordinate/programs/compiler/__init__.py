@@ -1,0 +1,1 @@
+"""The compiler of programs, one stage a file."""

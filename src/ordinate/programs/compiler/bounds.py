@@ -1,0 +1,177 @@
+"""How wrong the weights can be: a proof by running error analysis, layer by layer.
+
+With unit roundoff u, a sum of k rounded products differs from the exact one by at most gamma_{k+1} * (sum of absolute
+terms), gamma_k = k u / (1 - k u), whatever the order of summation (one more for the rounding of coefficients). Errors
+of terms pass through a sum with their coefficients, and through a ReLU unchanged. Three rules make this tight:
+
+  * Whole numbers are exact: if all terms and coefficients are whole and their absolute sum is at most 2^p (p bits of
+    significand), then every partial sum is a whole number of at most 2^p, which the format has. The error is 0.
+  * One term with coefficient 1 or -1 is exact, so carrying x = relu(x) - relu(-x) is: one of the two is 0.
+  * A minimum, a maximum, a clipped value or a compare-exchange moves by no more than its arguments do, so its error is
+    the largest of theirs plus what this layer's own rounding adds, however many ReLUs it was written with.
+
+Attention by a table of sources copies numbers; a weight below 1 is a product and a sum with what the dummy holds.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from ordinate.programs.compiler.columns import Allocation, Layer
+from ordinate.programs.compiler.graph import Constant, Form, Receive
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number that a sum is made of: how large it can be, how wrong, whether it is whole."""
+
+    magnitude: float
+    error: float
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Format:
+    """A number format: unit roundoff, and the largest whole number below which all whole numbers are there."""
+
+    roundoff: float
+    largest_whole: float
+
+    @classmethod
+    def of(cls, dtype: torch.dtype) -> "Format":
+        """The format of a dtype.
+
+        >>> Format.of(torch.float32).largest_whole
+        16777216.0
+        """
+        return cls(torch.finfo(dtype).eps / 2, 2 / torch.finfo(dtype).eps)
+
+    def gamma(self, k: int) -> float:
+        """k u / (1 - k u)."""
+        return k * self.roundoff / (1 - k * self.roundoff)
+
+    def rounding(self, terms: Iterable[tuple[float, Term]], constant: float = 0.0) -> float:
+        """What computing a sum adds to the error."""
+        present = [(c, term) for c, term in terms if c != 0]
+        total = sum(abs(c) * (term.magnitude + term.error) for c, term in present) + abs(constant)
+        whole = all(c == round(c) and t.whole and t.error == 0 for c, t in present)
+        if whole and constant == round(constant) and total <= self.largest_whole:
+            return 0.0
+        if len(present) == 1 and abs(present[0][0]) == 1 and constant == 0:
+            return 0.0
+        return float(self.gamma(len(present) + (constant != 0) + 1) * total)
+
+
+def error_bound(allocation: Allocation, dtype: torch.dtype) -> float:
+    """The largest difference between any output of the model and of the program, for inputs in the stated ranges."""
+    number_format, graph = Format.of(dtype), allocation.schedule.graph
+    columns = _encoded(allocation, number_format)
+    for number, layer in enumerate(allocation.layers):
+        columns = _Pass(allocation, layer, number, columns, number_format).after()
+    worst = 0.0
+    for form in graph.outputs:
+        terms = list(zip(allocation.layers[-1].after.express(form), columns, strict=True))
+        worst = max(worst, _moved(terms) + number_format.rounding(terms, form.constant))
+    return worst
+
+
+def _moved(terms: Iterable[tuple[float, Term]]) -> float:
+    return float(sum(abs(c) * term.error for c, term in terms if c != 0))
+
+
+def _encoded(allocation: Allocation, number_format: Format) -> list[Term]:
+    """The columns of boundary 0: inputs are given in the format, constants are rounded to it."""
+    graph = allocation.schedule.graph
+    found = []
+    for form in allocation.layers[0].before.forms:
+        terms = []
+        for a, c in form.terms:
+            known = graph.atoms[a].range
+            rounded = isinstance(graph.atoms[a], Constant) and not known.whole
+            error = known.magnitude * number_format.roundoff if rounded else 0.0
+            terms.append((c, Term(known.magnitude, error, known.whole)))
+        known = graph.reach(form)
+        found.append(Term(known.magnitude, _moved(terms) + number_format.rounding(terms), known.whole))
+    return found
+
+
+class _Pass:
+    """The errors of one layer."""
+
+    def __init__(
+        self, allocation: Allocation, layer: Layer, number: int, columns: list[Term], number_format: Format
+    ) -> None:
+        self.graph, self.layer = allocation.schedule.graph, layer
+        self.columns, self.format = columns, number_format
+        self.local: dict[int, float] = {}
+        self.new = {word: self._receive(word) for head in layer.heads for word in head.words}
+        self.received = frozenset(self.new)
+        self.new |= {a: self._relu(a) for a in allocation.schedule.relus_in(number)}
+
+    def after(self) -> list[Term]:
+        """The columns behind the layer."""
+        return [
+            self._column(form, passed)
+            for form, passed in zip(self.layer.after.forms, self.layer.passed, strict=True)
+        ]
+
+    def _receive(self, word: int) -> Term:
+        atom = self.graph.atoms[word]
+        assert isinstance(atom, Receive)
+        terms = list(zip(self.layer.before.express(atom.form), self.columns, strict=True))
+        own = self.format.rounding(terms, atom.form.constant)
+        if not (atom.pattern.weight == 1).all():
+            own += self.format.gamma(3) * (self.graph.range(atom.form).magnitude + _moved(terms) + own)
+        self.local[word] = own
+        return Term(atom.range.magnitude, _moved(terms) + own, atom.range.whole)
+
+    def _terms(self, form: Form) -> list[tuple[float, Term]] | None:
+        """A form in the middle of the layer: columns, received words and ReLUs; None if columns do not give it."""
+        own = self.layer.before.find(Form(tuple((a, c) for a, c in form.terms if a not in self.new)))
+        if own is None:
+            return None
+        return [
+            *zip(own, self.columns, strict=True),
+            *((c, self.new[a]) for a, c in form.terms if a in self.new),
+        ]
+
+    def _relu(self, number: int) -> Term:
+        form = self.graph.form_of(number)
+        terms = self._terms(form)
+        assert terms is not None
+        self.local[number] = self.format.rounding(terms, form.constant)
+        known = self.graph.reach(form).relu()
+        return Term(known.magnitude, _moved(terms) + self.local[number], known.whole)
+
+    def _column(self, form: Form, passed: Form) -> Term:
+        known = self.graph.reach(form)
+        terms = self._terms(passed)
+        assert terms is not None
+        own = self.format.rounding(terms)
+        through = self.graph.reach(passed)
+        carried = Term(through.magnitude, _moved(terms) + own, through.whole)
+        units = [(a, c) for a, c in form.terms if a in self.new and a not in self.received]
+        parts = [(c, self.new[a]) for a, c in units]
+        parts += [(1.0, carried)] if passed.terms else []
+        last = self.format.rounding(parts)
+        error = _moved(parts) + last
+        local = own + last + sum(abs(c) * self._own(a) for a, c in form.terms)
+        return Term(known.magnitude, min(error, self._by_parents(form) + local), known.whole)
+
+    def _own(self, atom: int) -> float:
+        """What this layer's rounding adds to an atom: its own, and for a ReLU that of the words it reads."""
+        words = (
+            []
+            if atom in self.received
+            else [(a, c) for a, c in self.graph.form_of(atom).terms if a in self.received]
+        )
+        return self.local.get(atom, 0.0) + sum(abs(c) * self.local[a] for a, c in words)
+
+    def _by_parents(self, form: Form) -> float:
+        """The largest error of the arguments of a minimum or maximum, if the form is one and they are at hand."""
+        parents = [self._terms(parent) for parent in self.graph.parents(form)]
+        if not parents:
+            return math.inf
+        return max(math.inf if terms is None else _moved(terms) for terms in parents)

@@ -1,0 +1,44 @@
+"""The language of programs: values, ranges, and functions on them."""
+
+from ordinate.programs.language.functions import (
+    absolute,
+    all_of,
+    any_of,
+    broadcast,
+    butterfly,
+    clip,
+    gather,
+    lookup,
+    maximum,
+    minimum,
+    permute,
+    powers,
+    receive,
+    relu,
+    select,
+    shift,
+)
+from ordinate.programs.language.ranges import FLAG, Range
+from ordinate.programs.language.value import Value
+
+__all__ = [
+    "FLAG",
+    "Range",
+    "Value",
+    "absolute",
+    "all_of",
+    "any_of",
+    "broadcast",
+    "butterfly",
+    "clip",
+    "gather",
+    "lookup",
+    "maximum",
+    "minimum",
+    "permute",
+    "powers",
+    "receive",
+    "relu",
+    "select",
+    "shift",
+]

@@ -1,0 +1,86 @@
+"""A program: a function on values, and what is known about it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from ordinate.errors import OrdinateError
+from ordinate.programs.language.ranges import Range
+from ordinate.programs.machine import Function
+
+Words = Float[np.ndarray, "batch n word"]
+Hard = Callable[[int], Iterator[Words] | list[Words]]
+"""Inputs of n processors that are hard on purpose."""
+
+
+def no_hard_inputs(n: int) -> list[Words]:
+    """Nothing beyond random and boundary inputs."""
+    return []
+
+
+@dataclass(frozen=True)
+class Program:
+    """A parallel algorithm: its body, the ranges of a processor's input words, and the answer by other means.
+
+    >>> double = Program("double", "twice the number", lambda x: 2 * x, (Range(0, 9, whole=True),), lambda x: 2 * x)
+    >>> double.sample(3, 2, np.random.default_rng(0))[..., 0]
+    array([[8., 6., 5.],
+           [2., 3., 0.]])
+    """
+
+    name: str
+    summary: str
+    function: Function
+    inputs: tuple[Range, ...]
+    reference: Callable[[Words], Words]
+    words: int = 1
+    """Words that a processor may send, and receive, in a round: s."""
+    hard: Hard = no_hard_inputs
+    shortest: int = 1
+    """The fewest processors that it makes sense for."""
+
+    def check_length(self, n: int) -> None:
+        """Refuse a number of processors that the program has no meaning for."""
+        if n < self.shortest:
+            raise OrdinateError(
+                f"{self.name!r} needs at least {self.shortest} processors: write --n {self.shortest}"
+            )
+
+    def check_inputs(self, inputs: Words) -> None:
+        """Refuse inputs outside the stated ranges: they would be answered wrongly."""
+        if inputs.shape[2] != len(self.inputs):
+            raise OrdinateError(
+                f"{self.name!r} takes {len(self.inputs)} words a processor, got {inputs.shape[2]}"
+            )
+        for word, known in enumerate(self.inputs):
+            given = inputs[..., word]
+            wrong = ~((given >= known.low) & (given <= known.high))
+            if known.whole:
+                wrong |= given != np.round(given)
+            if wrong.any():
+                raise OrdinateError(
+                    f"word {word} of {self.name!r} is {given[wrong][0]:g}, outside its range: give {known}"
+                )
+
+    def sample(self, n: int, count: int, generator: np.random.Generator) -> Words:
+        """Random inputs, uniform over the ranges."""
+        drawn = [
+            generator.integers(int(r.low), int(r.high), (count, n), endpoint=True).astype(np.float64)
+            if r.whole
+            else generator.uniform(r.low, r.high, (count, n))
+            for r in self.inputs
+        ]
+        return np.stack(drawn, axis=-1)
+
+    def boundary(self, n: int, count: int, generator: np.random.Generator) -> Words:
+        """All lowest, all highest, all zero (or what is nearest to it), and random mixtures of lowest and highest."""
+        low, high = (
+            np.array([getattr(r, end) for r in self.inputs], dtype=np.float64) for end in ("low", "high")
+        )
+        fixed = np.stack(
+            [np.broadcast_to(row, (n, len(low))) for row in (low, high, np.clip(0.0, low, high))]
+        )
+        mixed = np.where(generator.random((count, n, len(low))) < 0.5, low, high)
+        return np.concatenate([fixed, mixed])
