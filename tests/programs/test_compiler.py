@@ -133,8 +133,8 @@ def prefix_sum(x):
 
 def test_a_prefix_sum_is_one_column_and_one_head():
     compiled, _ = agree(prefix_sum, 8)
-    plan = compiled.allocation
-    assert (compiled.layers, plan.heads, plan.width, plan.hidden, compiled.bound) == (3, 1, 1, 2, 18)
+    costs = compiled.costs
+    assert (costs.layers, costs.heads, costs.width, costs.hidden, costs.layer_bound) == (3, 1, 1, 2, 18)
     assert type(compiled.model) is Transformer
 
 

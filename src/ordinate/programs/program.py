@@ -9,10 +9,17 @@ from jaxtyping import Float
 from ordinate.errors import OrdinateError
 from ordinate.programs.language.ranges import Range
 from ordinate.programs.machine import Function
+from ordinate.tasks.numbers.sampling import LONGEST
 
 Words = Float[np.ndarray, "batch n word"]
+Outputs = Float[np.ndarray, "batch n out"]
 Hard = Callable[[int], Iterator[Words] | list[Words]]
 """Inputs of n processors that are hard on purpose."""
+
+
+def everywhere(answers: Float[np.ndarray, "batch 1 out"], n: int) -> Outputs:
+    """The same answers in all processors."""
+    return np.repeat(answers, n, axis=1)
 
 
 def no_hard_inputs(n: int) -> list[Words]:
@@ -34,15 +41,25 @@ class Program:
     summary: str
     function: Function
     inputs: tuple[Range, ...]
-    reference: Callable[[Words], Words]
+    reference: Callable[[Words], Outputs]
     words: int = 1
     """Words that a processor may send, and receive, in a round: s."""
     hard: Hard = no_hard_inputs
     shortest: int = 1
     """The fewest processors that it makes sense for."""
 
+    only_powers: bool = False
+    """Whether the number of processors must be a power of two."""
+
     def check_length(self, n: int) -> None:
         """Refuse a number of processors that the program has no meaning for."""
+        if not 1 <= n <= LONGEST:
+            raise OrdinateError(f"a machine of {n} processors is not possible: write --n 1 to --n {LONGEST}")
+        if self.only_powers and n & (n - 1):
+            power = 1 << n.bit_length() - 1
+            raise OrdinateError(
+                f"{self.name!r} needs a power of two processors: write --n {power} or {2 * power}"
+            )
         if n < self.shortest:
             raise OrdinateError(
                 f"{self.name!r} needs at least {self.shortest} processors: write --n {self.shortest}"

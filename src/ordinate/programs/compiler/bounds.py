@@ -4,8 +4,9 @@ With unit roundoff u, a sum of k rounded products differs from the exact one by 
 terms), gamma_k = k u / (1 - k u), whatever the order of summation (one more for the rounding of coefficients). Errors
 of terms pass through a sum with their coefficients, and through a ReLU unchanged. Three rules make this tight:
 
-  * Whole numbers are exact: if all terms and coefficients are whole and their absolute sum is at most 2^p (p bits of
-    significand), then every partial sum is a whole number of at most 2^p, which the format has. The error is 0.
+  * Whole numbers are exact: if all terms are whole, all coefficients are multiples of 2^-k, and the absolute sum is at
+    most 2^(p-k) (p bits of significand), then every partial sum is a multiple of 2^-k of at most 2^(p-k), which the
+    format has. The error is 0.
   * One term with coefficient 1 or -1 is exact, so carrying x = relu(x) - relu(-x) is: one of the two is 0.
   * A minimum, a maximum, a clipped value or a compare-exchange moves by no more than its arguments do, so its error is
     the largest of theirs plus what this layer's own rounding adds, however many ReLUs it was written with.
@@ -17,10 +18,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from ordinate.programs.compiler.columns import Allocation, Layer
 from ordinate.programs.compiler.graph import Constant, Form, Receive
+
+FINEST = 24
+"""Binary places up to which coefficients are looked at: those of float32, the coarsest format in use."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,10 @@ class Format:
         """What computing a sum adds to the error."""
         present = [(c, term) for c, term in terms if c != 0]
         total = sum(abs(c) * (term.magnitude + term.error) for c, term in present) + abs(constant)
-        whole = all(c == round(c) and t.whole and t.error == 0 for c, t in present)
-        if whole and constant == round(constant) and total <= self.largest_whole:
+        numbers = np.array([constant, *(c for c, _ in present)], dtype=np.float64)
+        finest = 2.0 ** next((k for k in range(FINEST) if (numbers * 2.0**k % 1 == 0).all()), FINEST)
+        whole = all(t.whole and t.error == 0 for _, t in present)
+        if whole and finest < 2.0**FINEST and total * finest <= self.largest_whole:
             return 0.0
         if len(present) == 1 and abs(present[0][0]) == 1 and constant == 0:
             return 0.0

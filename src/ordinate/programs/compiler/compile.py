@@ -16,8 +16,44 @@ from ordinate.programs.machine import Traffic
 from ordinate.programs.program import Program, Words
 from ordinate.tasks.numbers.base import number_coordinates
 
-FLOATS_AT_ONCE = 1 << 22
+FLOATS_AT_ONCE = 1 << 24
 """Numbers of one layer that are computed at once: larger batches are run in parts."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a program costs, beside what the theorem of arXiv 2410.01686 allows for R rounds of s words on N processors.
+
+    The theorem has 2 R ceil(log2 N) layers and 2 s heads, because it routes data-dependent messages through a Benes
+    network; a static pattern needs none, and costs one layer and one head a pattern.
+    """
+
+    n: int
+    rounds: int
+    words: int
+    layers: int
+    layer_bound: int
+    heads: int
+    head_bound: int
+    width: int
+    hidden: int
+
+    @classmethod
+    def of(cls, traffic: Traffic, allocation: Allocation) -> "Costs":
+        """The costs of a plan."""
+        n, rounds, words = traffic.n, traffic.rounds, traffic.most
+        bound = 2 * rounds * (n - 1).bit_length()
+        return cls(
+            *(n, rounds, words),
+            *(
+                len(allocation.layers),
+                bound,
+                allocation.heads,
+                2 * words,
+                allocation.width,
+                allocation.hidden,
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +67,9 @@ class Compiled:
     model: Transformer
 
     @property
-    def layers(self) -> int:
-        """Depth of the model."""
-        return len(self.allocation.layers)
-
-    @property
-    def bound(self) -> int:
-        """Layers that the theorem of arXiv 2410.01686 allows: 2 R ceil(log2 N)."""
-        return 2 * self.traffic.rounds * max(1, (self.n - 1).bit_length())
+    def costs(self) -> "Costs":
+        """Rounds and sizes beside the theorem's."""
+        return Costs.of(self.traffic, self.allocation)
 
     def __call__(self, inputs: Words) -> Float[np.ndarray, "batch n out"]:
         """Run the model; inputs outside the stated ranges are refused."""
@@ -62,6 +93,14 @@ def run(
     return found
 
 
+def plan_program(program: Program, n: int) -> tuple[Traffic, Allocation]:
+    """Everything but the weights: what a program costs."""
+    program.check_length(n)
+    graph = trace(program.function, n, program.inputs)
+    traffic = check(program, n)
+    return traffic, allocate(schedule(graph))
+
+
 def compile_program(program: Program, n: int, dtype: torch.dtype = torch.float32) -> Compiled:
     """Compile a program for n processors.
 
@@ -71,11 +110,8 @@ def compile_program(program: Program, n: int, dtype: torch.dtype = torch.float32
     ...     return x + x.receive(lambda i: i - 1)
     >>> program = Program("pairs", "sums of neighbours", pairs, (Range(0, 9, whole=True),), lambda x: x)
     >>> compiled = compile_program(program, 4)
-    >>> compiled(np.array([[[1.0], [2.0], [3.0], [4.0]]]))[0, :, 0].tolist(), compiled.layers
+    >>> compiled(np.array([[[1.0], [2.0], [3.0], [4.0]]]))[0, :, 0].tolist(), compiled.costs.layers
     ([1.0, 3.0, 5.0, 7.0], 1)
     """
-    program.check_length(n)
-    graph = trace(program.function, n, program.inputs)
-    traffic = check(program, graph)
-    allocation = allocate(schedule(graph))
+    traffic, allocation = plan_program(program, n)
     return Compiled(program, n, traffic, allocation, build(allocation, dtype))

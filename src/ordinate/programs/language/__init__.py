@@ -19,10 +19,11 @@ from ordinate.programs.language.functions import (
     shift,
 )
 from ordinate.programs.language.ranges import FLAG, Range
-from ordinate.programs.language.value import Value
+from ordinate.programs.language.value import OWN, Value
 
 __all__ = [
     "FLAG",
+    "OWN",
     "Range",
     "Value",
     "absolute",

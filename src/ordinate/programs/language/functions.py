@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from ordinate.programs.language.ranges import Range
 from ordinate.programs.language.refusals import refuse
-from ordinate.programs.language.value import Number, Places, Value
+from ordinate.programs.language.value import Number, Own, Places, Value
 
 
 def powers(n: int) -> list[int]:
@@ -27,19 +29,19 @@ def powers(n: int) -> list[int]:
     return [1 << k for k in range((n - 1).bit_length())]
 
 
-def receive(value: Value, source: Places, default: Number = 0) -> Value:
-    """The value of processor source(position); the default where that is None or no processor."""
+def receive(value: Value, source: Places, default: Number | Own = 0) -> Value:
+    """The value of processor source(position); the default where that is None or no processor, OWN for one's own."""
     return value.receive(source, default)
 
 
-def shift(value: Value, steps: int, default: Number = 0) -> Value:
+def shift(value: Value, steps: int, default: Number | Own = 0) -> Value:
     """The value of the processor `steps` places before."""
-    return value.receive(lambda i: i - steps, default)
+    return value.receive(np.arange(value.n) - steps, default)
 
 
-def butterfly(value: Value, step: int, default: Number = 0) -> Value:
+def butterfly(value: Value, step: int, default: Number | Own = 0) -> Value:
     """The value of processor position XOR step."""
-    return value.receive(lambda i: i ^ step, default)
+    return value.receive(np.arange(value.n) ^ step, default)
 
 
 def permute(value: Value, order: Sequence[int]) -> Value:
@@ -49,7 +51,7 @@ def permute(value: Value, order: Sequence[int]) -> Value:
     return value.receive(list(order))
 
 
-def gather(value: Value, places: Places, default: Number = 0) -> Value:
+def gather(value: Value, places: Places, default: Number | Own = 0) -> Value:
     """Processor i gets the value of processor places[i]; one processor may be read by many."""
     return value.receive(places, default)
 
@@ -57,15 +59,12 @@ def gather(value: Value, places: Places, default: Number = 0) -> Value:
 def broadcast(value: Value, root: int = 0) -> Value:
     """The value of one processor, in all of them: a tree of ceil(log2 n) rounds, one word a processor and round."""
     n = value.n
-    for step in powers(n):
-        value = value.receive([_behind(i, root, step, n) for i in range(n)])
-    return value
-
-
-def _behind(place: int, root: int, step: int, n: int) -> int:
-    """In a tree from the root: who knows nothing before this step asks the processor `step` places before."""
+    place = np.arange(n)
     distance = (place - root) % n
-    return (place - step) % n if step <= distance < 2 * step else place
+    for step in powers(n):
+        new = (step <= distance) & (distance < 2 * step)  # who did not know it, and has somebody to ask
+        value = value.receive(np.where(new, (place - step) % n, place))
+    return value
 
 
 def minimum(first: Value, *others: Any) -> Value:

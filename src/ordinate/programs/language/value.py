@@ -8,6 +8,7 @@ machine), `Traced` (symbols, in the compiler), and whatever else fills in the pr
 [[3.0], [5.0], [7.0], [9.0]]
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +22,13 @@ from ordinate.programs.language.refusals import refuse
 Number = int | float | np.integer | np.floating
 Places = Callable[[int], Any] | Sequence[Any] | np.ndarray
 """A number for every processor: a function of its position, or the list of all of them."""
+
+
+class Own:
+    """The default of a processor that receives nothing and keeps its own value."""
+
+
+OWN = Own()
 
 
 class Value(ABC):
@@ -55,7 +63,7 @@ class Value(ABC):
             )
         if not is_number(factor):
             refuse(f"a value times {type(factor).__name__}: write a number, or x.scaled(...) for one a place")
-        return self._affine(float(factor), None, 0, 0)
+        return self._affine(finite(factor), None, 0, 0)
 
     __rmul__ = __mul__
 
@@ -119,14 +127,17 @@ class Value(ABC):
             )
         return self._scaled(found)
 
-    def receive(self, source: Places, default: Number = 0) -> "Value":
+    def receive(self, source: Places, default: "Number | Own" = 0) -> "Value":
         """The value of processor source(position); the default where that is None or no processor."""
-        return self._receive(sources(source, self.n), float(default))
+        found = sources(source, self.n)
+        if isinstance(default, Own):
+            return self._receive(np.where(found < 0, np.arange(self.n), found), 0.0)
+        return self._receive(found, finite(default))
 
     def _plus(self, other: Any, factor: int) -> "Value":
         """self + factor * other, a value or a number."""
         if is_number(other):
-            return self._affine(1, None, 0, factor * float(other))
+            return self._affine(1, None, 0, factor * finite(other))
         return self._affine(1, self._fits(other), factor, 0)
 
     def _fits(self, other: Any) -> "Value":
@@ -207,8 +218,8 @@ def listed(values: Places, n: int, what: str) -> list[Any]:
     for value in found:
         if isinstance(value, Value):
             refuse(f"a {what} depends on data: it must be static, a function of the position")
-        if value is not None and not is_number(value):
-            refuse(f"a {what} is {value!r}: write a number for every position")
+        if value is not None and not (is_number(value) and math.isfinite(value)):
+            refuse(f"a {what} is {value!r}: write a finite number for every position")
     return found
 
 
@@ -218,11 +229,20 @@ def sources(source: Places, n: int) -> Int[np.ndarray, " n"]:
     >>> sources(lambda i: i - 1, 4).tolist()
     [-1, 0, 1, 2]
     """
-    found = [-1 if s is None else s for s in listed(source, n, "source")]
-    for value in found:
-        if value != int(value):
-            refuse(f"a source is {value!r}: write the whole number of a processor, or None for nothing")
-    return np.array([int(s) if 0 <= s < n else -1 for s in found])
+    if not (isinstance(source, np.ndarray) and source.shape == (n,) and source.dtype.kind == "i"):
+        found = [-1 if s is None else s for s in listed(source, n, "source")]
+        for value in found:
+            if value != int(value):
+                refuse(f"a source is {value!r}: write the whole number of a processor, or None for nothing")
+        source = np.array([int(s) for s in found])
+    return np.where((source >= 0) & (source < n), source, -1)
+
+
+def finite(value: Number) -> float:
+    """A number as a float, unless it is infinite or none at all."""
+    if not math.isfinite(value):
+        refuse(f"{value} is not finite: write the largest or smallest number that can occur")
+    return float(value)
 
 
 def is_number(value: Any) -> bool:

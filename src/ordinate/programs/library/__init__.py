@@ -1,1 +1,25 @@
-"""Programs by name."""
+"""Programs by name. A new one is a function on values, a reference, and a line in one of the tables."""
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.programs.library.arithmetic import ARITHMETIC
+from ordinate.programs.library.automata import AUTOMATA
+from ordinate.programs.library.fourier import FOURIER
+from ordinate.programs.library.scans import SCANS
+from ordinate.programs.library.sorting import SORTING
+from ordinate.programs.program import Program
+
+PROGRAMS: dict[str, Program] = {
+    program.name: program for program in (*SCANS, *SORTING, *ARITHMETIC, *AUTOMATA, *FOURIER)
+}
+
+
+def find_program(name: str) -> Program:
+    """The program of this name.
+
+    >>> find_program("prefix-sun")
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: there is no program 'prefix-sun': did you mean 'prefix-sum'?
+    """
+    if name not in PROGRAMS:
+        raise OrdinateError(f"there is no program {name!r}: {nearest(name, PROGRAMS)}")
+    return PROGRAMS[name]
