@@ -7,7 +7,7 @@ from ordinate.errors import OrdinateError
 
 REFUSED = {
     "sampel sum": "did you mean 'sample'?",
-    "frobnicate": "known: bench, discover, doctor",
+    "frobnicate": "known: bench, compile, discover, doctor",
     "sample medain": "did you mean 'median'?",
     "sample sum --lenght 3": "ordinate sample has no option '--lenght': did you mean '--length'?",
     "sample sum --length three": "'--length'",
@@ -85,6 +85,19 @@ REFUSED = {
     "reproduce --workers 0 --scale smoke": "workers cannot be 0",
     "report nowhere": "there is no folder 'nowhere'",
     "report {folder}": "holds neither a run nor a result.json",
+    "compile prefix-sun": "did you mean 'prefix-sum'?",
+    "compile sort --n 0": "write --n 1 to --n 4096",
+    "compile sort --n 5000": "4096",
+    "compile sort --dense": "add --out FOLDER",
+    "compile sort --dtype float23": "did you mean 'float32'?",
+    "compile sort --out {recipe}": "cannot write",
+    "compile fft --n 12": "needs a power of two processors: write --n 8 or 16",
+    "compile kth-smallest --n 2": "write --n 3",
+    "compile prefx-sum --table": "did you mean 'prefix-sum'?",
+    "verify": "missing argument 'PROGRAM'",
+    "verify additoin": "did you mean 'addition'?",
+    "verify addition --count 0": "'--count'",
+    "verify addition --n three": "'--n'",
     "bench trhoughput": "did you mean 'throughput'?",
 }
 

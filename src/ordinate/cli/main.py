@@ -16,6 +16,7 @@ from ordinate.cli import (
     discover,
     doctor,
     evaluate,
+    programs,
     relations,
     report,
     reproduce,
@@ -84,6 +85,8 @@ for function, example in (
     (runs.runs, "ordinate runs --task sum --where training.batch=256"),
     (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
     (report.report, "ordinate report reproductions/positional/value-scale-demo"),
+    (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
+    (programs.verify, "ordinate verify addition --n 1000"),
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):

@@ -1,0 +1,210 @@
+"""`ordinate compile` and `ordinate verify`: programs as weights, and the proof that they are right."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordinate.cli.failures import FAILED
+from ordinate.cli.options import Json, Seed
+from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    import torch
+
+    from ordinate.programs.program import Program
+    from ordinate.programs.verify import Verification
+
+Processors = Annotated[int, typer.Option("--n", "--length", help="Processors, one a token.")]
+Format = Annotated[str, typer.Option("--dtype", help="Number format of the weights: float32 or float64.")]
+FORMATS = ("float32", "float64")
+SIZES = tuple(1 << k for k in range(3, 13))
+"""Numbers of processors in the table: 8 to 4096."""
+COLUMNS = {
+    "program": "program",
+    "n": "n",
+    "rounds": "rounds",
+    "words": "words",
+    "layers": "layers",
+    "layer_bound": "bound",
+    "heads": "heads",
+    "head_bound": "bound",
+    "width": "width",
+    "hidden": "hidden",
+}
+
+
+def compile(  # noqa: A001 (the name of the command)
+    program: Annotated[
+        str | None,
+        typer.Argument(metavar="[PROGRAM]", help="Name of a program; without one they are listed."),
+    ] = None,
+    n: Processors = 8,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the model and what is known of it.")
+    ] = None,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Write query and key weights instead of tables of sources.")
+    ] = False,
+    table: Annotated[
+        bool,
+        typer.Option(
+            "--table", help="Rounds, layers, heads and width for n = 8 .. 4096, of one program or all."
+        ),
+    ] = False,
+    dtype: Format = "float32",
+    json: Json = False,
+) -> None:
+    """Compile a parallel algorithm into the weights of a positional Transformer."""
+    from ordinate.cli.output import print_json, print_table, say
+
+    if dense and out is None:
+        raise OrdinateError("--dense is about what is written: add --out FOLDER")
+    if table:
+        _table(program, json)
+        return
+    if program is None:
+        _list(json)
+        return
+
+    from ordinate.programs.compiler.compile import compile_program
+    from ordinate.programs.files import describe, save
+    from ordinate.programs.library import find_program
+
+    compiled = compile_program(find_program(program), n, _format(dtype))
+    facts = describe(compiled)
+    if out is not None:
+        save(compiled, out, dense=dense)
+    if json:
+        print_json({**facts, "out": out})
+        return
+    say(f"{program}: {compiled.program.summary}")
+    costs = compiled.costs
+    print_table(
+        ["processors", "rounds", "words a round", "layers", "heads", "width", "hidden", "parameters"],
+        [
+            [
+                *(costs.n, costs.rounds, costs.words),
+                f"{costs.layers} (theorem: {costs.layer_bound})",
+                f"{costs.heads} (theorem: {costs.head_bound})",
+                *(costs.width, costs.hidden, facts["parameters"]),
+            ]
+        ],
+    )
+    for word, known in enumerate(compiled.program.inputs):
+        say(f"input word {word}: {known}")
+    say(f"proven error bound in {dtype}: {facts['error_bound']:.3g}")
+    if out is not None:
+        say(f"written to {out}")
+
+
+def verify(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="Name of a program; see ordinate compile.")
+    ],
+    n: Processors = 8,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Random inputs; default 10000 up to n = 256, 200 beyond.")
+    ] = None,
+    dtype: Format = "float32",
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Compare reference, machine and weights of a program on random, boundary and hard inputs."""
+    import torch
+
+    from ordinate.cli.output import print_json, print_table, say
+    from ordinate.programs.library import find_program
+    from ordinate.programs.verify import verify as compare
+
+    torch.set_num_threads(1)
+    found = compare(find_program(program), n, count=count, dtype=_format(dtype), seed=seed)
+    if json:
+        print_json(document_of(found, dtype, seed))
+    else:
+        rows = [
+            [d.kind, d.inputs, f"{d.machine:.3g}", f"{d.weights:.3g}", _or_none(d.dense)]
+            for d in found.differences
+        ]
+        title = f"{program} on {n} processors in {dtype}: largest differences"
+        headers = [
+            "inputs",
+            "count",
+            "machine - reference",
+            "weights - machine",
+            "queries and keys - machine",
+        ]
+        print_table(headers, rows, title=title)
+        say(f"proven error bound: {found.bound:.3g}")
+        for word, known in enumerate(found.compiled.program.inputs):
+            say(f"input word {word}: {known}; anything else is refused")
+        shortest, longest = found.lengths
+        say(f"lengths: {longest}" if shortest == longest else f"lengths: {shortest} to {longest}")
+        say("all agree" if found.holds else "they do not agree within the bound")
+    if not found.holds:
+        raise typer.Exit(FAILED)
+
+
+def document_of(found: "Verification", dtype: str, seed: int) -> dict[str, Any]:
+    """A verification as JSON."""
+    return {
+        "program": found.compiled.program.name,
+        "n": found.compiled.n,
+        "dtype": dtype,
+        "seed": seed,
+        "holds": found.holds,
+        "worst": found.worst,
+        "error_bound": found.bound,
+        "inputs": [asdict(known) for known in found.compiled.program.inputs],
+        "lengths": list(found.lengths),
+        "differences": [asdict(difference) for difference in found.differences],
+    }
+
+
+def _or_none(difference: float | None) -> str:
+    return "too large to write" if difference is None else f"{difference:.3g}"
+
+
+def _format(name: str) -> "torch.dtype":
+    import torch
+
+    if name not in FORMATS:
+        raise OrdinateError(f"there is no number format {name!r}: {nearest(name, FORMATS)}")
+    found = getattr(torch, name)
+    assert isinstance(found, torch.dtype)
+    return found
+
+
+def _list(json: bool) -> None:
+    from ordinate.cli.output import print_json, print_table
+    from ordinate.programs.library import PROGRAMS
+
+    if json:
+        found = [
+            {"name": p.name, "inputs": [asdict(known) for known in p.inputs], "summary": p.summary}
+            for p in PROGRAMS.values()
+        ]
+        print_json({"programs": found})
+        return
+    rows = [(p.name, len(p.inputs), p.inputs[0], p.summary) for p in PROGRAMS.values()]
+    print_table(["program", "words", "each in", "what it computes"], rows)
+
+
+def _table(name: str | None, json: bool) -> None:
+    from ordinate.cli.output import print_json, print_table
+    from ordinate.programs.library import PROGRAMS, find_program
+
+    chosen = list(PROGRAMS.values()) if name is None else [find_program(name)]
+    rows = [row for program in chosen for row in costs_of(program, SIZES)]
+    if json:
+        print_json({"table": rows})
+    else:
+        print_table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])
+
+
+def costs_of(program: "Program", sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    """What a program costs for several numbers of processors."""
+    from ordinate.programs.compiler.compile import Costs, plan_program
+
+    return [{"program": program.name, **asdict(Costs.of(*plan_program(program, n)))} for n in sizes]

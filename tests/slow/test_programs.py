@@ -1,0 +1,35 @@
+"""How far compiled programs reach: exact at full length, compiled and verified in under a minute."""
+
+import time
+
+import pytest
+
+from ordinate.programs.library import PROGRAMS
+from ordinate.programs.verify import verify
+
+REACH = {
+    "addition": 1000,
+    "sort": 1024,
+    "median": 1024,
+    "prefix-sum": 4096,
+    "automaton": 4096,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REACH)
+def test_exact_at_full_length(name):
+    begun = time.perf_counter()
+    found = verify(PROGRAMS[name], REACH[name])
+    assert found.holds
+    assert found.worst == found.bound == 0
+    assert found.differences[0].inputs == 200
+    print(f"{name}: {time.perf_counter() - begun:.1f} s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_exact_on_many_inputs(name):
+    found = verify(PROGRAMS[name], 64 if name == "automaton" else 256)
+    assert found.holds
+    assert found.differences[0].inputs == 10_000
