@@ -40,7 +40,7 @@ EXAMPLES = {
     "rule-110": ([0] * 9 + [1], [0, 1, 1, 1, 1, 1, 1, 1, 0, 1]),
     "fft": ([(1, 0), (0, 0), (-1, 0), (0, 0)], [(0, 0), (2, 0), (0, 0), (2, 0)]),
 }
-SIZES = {torch.float32: (1, 3, 8, 13), torch.float64: (8,)}
+SIZES = {torch.float32: (1, 3, 13), torch.float64: (8,)}
 
 
 def words(rows):
@@ -79,11 +79,15 @@ def test_reference_machine_and_weights_agree(name, dtype):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_depth_and_heads_are_within_the_theorem(name):
-    for n in (8, 64):
-        costs = Costs.of(*plan_program(PROGRAMS[name], n))
-        assert costs.layers <= costs.layer_bound
-        assert costs.heads <= max(costs.head_bound, 5)
-        assert costs.words <= PROGRAMS[name].words
+    costs = Costs.of(*plan_program(PROGRAMS[name], 32))
+    assert costs.layers <= costs.layer_bound
+    assert costs.words <= PROGRAMS[name].words
+    scaled = {
+        "fft": 5,
+        "sort": 2,
+        "merge-sort": 2,
+    }  # heads that the signs of factors, and of comparisons, need
+    assert costs.heads <= max(costs.head_bound, scaled.get(name, 0))
 
 
 @given(st.integers(1, 9))

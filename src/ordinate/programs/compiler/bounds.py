@@ -11,7 +11,9 @@ of terms pass through a sum with their coefficients, and through a ReLU unchange
   * A minimum, a maximum, a clipped value or a compare-exchange moves by no more than its arguments do, so its error is
     the largest of theirs plus what this layer's own rounding adds, however many ReLUs it was written with.
 
-Attention by a table of sources copies numbers; a weight below 1 is a product and a sum with what the dummy holds.
+A dummy node at rest, where every atom is 0, is exact: encoding, values and columns are sums of zeros there, and a ReLU
+is the ReLU of a constant that is not positive. Attention by a table of sources copies numbers, and their errors from
+node to node; a weight below 1 is a product and a sum with what the dummy holds.
 """
 
 import math
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from ordinate.programs.compiler.columns import Allocation, Layer
 from ordinate.programs.compiler.graph import Constant, Form, Receive
@@ -28,13 +31,22 @@ FINEST = 24
 """Binary places up to which coefficients are looked at: those of float32, the coarsest format in use."""
 
 
+Errors = Float[np.ndarray, " node"]
+"""An error for every node: the processors, then the dummy."""
+
+
 @dataclass(frozen=True)
 class Term:
-    """A number that a sum is made of: how large it can be, how wrong, whether it is whole."""
+    """A number that a sum is made of: how large it can be, how wrong at every node, whether it is whole."""
 
     magnitude: float
-    error: float
+    error: Errors
     whole: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is never wrong."""
+        return not self.error.any()
 
 
 @dataclass(frozen=True)
@@ -60,10 +72,12 @@ class Format:
     def rounding(self, terms: Iterable[tuple[float, Term]], constant: float = 0.0) -> float:
         """What computing a sum adds to the error."""
         present = [(c, term) for c, term in terms if c != 0]
-        total = sum(abs(c) * (term.magnitude + term.error) for c, term in present) + abs(constant)
+        total = sum(abs(c) * (term.magnitude + float(term.error.max())) for c, term in present) + abs(
+            constant
+        )
         numbers = np.array([constant, *(c for c, _ in present)], dtype=np.float64)
         finest = 2.0 ** next((k for k in range(FINEST) if (numbers * 2.0**k % 1 == 0).all()), FINEST)
-        whole = all(t.whole and t.error == 0 for _, t in present)
+        whole = all(t.whole and t.exact for _, t in present)
         if whole and finest < 2.0**FINEST and total * finest <= self.largest_whole:
             return 0.0
         if len(present) == 1 and abs(present[0][0]) == 1 and constant == 0:
@@ -80,12 +94,18 @@ def error_bound(allocation: Allocation, dtype: torch.dtype) -> float:
     worst = 0.0
     for form in graph.outputs:
         terms = list(zip(allocation.layers[-1].after.express(form), columns, strict=True))
-        worst = max(worst, _moved(terms) + number_format.rounding(terms, form.constant))
+        moved = _moved(terms, graph.n)[: graph.n]
+        worst = max(worst, float(moved.max()) + number_format.rounding(terms, form.constant))
     return worst
 
 
-def _moved(terms: Iterable[tuple[float, Term]]) -> float:
-    return float(sum(abs(c) * term.error for c, term in terms if c != 0))
+def _moved(terms: Iterable[tuple[float, Term]], n: int) -> Errors:
+    """What the errors of terms do to their sum."""
+    total = np.zeros(n + 1)
+    for c, term in terms:
+        if c != 0 and not term.exact:
+            total += abs(c) * term.error
+    return total
 
 
 def _encoded(allocation: Allocation, number_format: Format) -> list[Term]:
@@ -98,9 +118,10 @@ def _encoded(allocation: Allocation, number_format: Format) -> list[Term]:
             known = graph.atoms[a].range
             rounded = isinstance(graph.atoms[a], Constant) and not known.whole
             error = known.magnitude * number_format.roundoff if rounded else 0.0
-            terms.append((c, Term(known.magnitude, error, known.whole)))
+            terms.append((c, Term(known.magnitude, np.full(graph.n + 1, error), known.whole)))
         known = graph.reach(form)
-        found.append(Term(known.magnitude, _moved(terms) + number_format.rounding(terms), known.whole))
+        moved = _moved(terms, graph.n) + number_format.rounding(terms)
+        found.append(Term(known.magnitude, moved, known.whole))
     return found
 
 
@@ -110,12 +131,16 @@ class _Pass:
     def __init__(
         self, allocation: Allocation, layer: Layer, number: int, columns: list[Term], number_format: Format
     ) -> None:
-        self.graph, self.layer = allocation.schedule.graph, layer
+        self.graph, self.layer, self.n = allocation.schedule.graph, layer, allocation.schedule.graph.n
         self.columns, self.format = columns, number_format
         self.local: dict[int, float] = {}
         self.new = {word: self._receive(word) for head in layer.heads for word in head.words}
         self.received = frozenset(self.new)
         self.new |= {a: self._relu(a) for a in allocation.schedule.relus_in(number)}
+
+    def _term(self, magnitude: float, error: Errors, whole: bool) -> Term:
+        """A term, without any error at a dummy that is at rest."""
+        return Term(magnitude, np.append(error[:-1], 0.0) if self.graph.at_rest else error, whole)
 
     def after(self) -> list[Term]:
         """The columns behind the layer."""
@@ -129,10 +154,15 @@ class _Pass:
         assert isinstance(atom, Receive)
         terms = list(zip(self.layer.before.express(atom.form), self.columns, strict=True))
         own = self.format.rounding(terms, atom.form.constant)
-        if not (atom.pattern.weight == 1).all():
-            own += self.format.gamma(3) * (self.graph.range(atom.form).magnitude + _moved(terms) + own)
+        sent = _moved(terms, self.n) + own
+        weight = np.append(atom.pattern.weight, 1.0)
+        error = weight * sent[np.append(atom.pattern.source, -1)] + (1 - weight) * sent[-1]
+        if (weight < 1).any():
+            reach = self.graph.reach(atom.form).magnitude + float(sent.max())
+            rounded = self.format.gamma(3) * np.where(weight < 1, weight, 0.0) * reach
+            error, own = error + rounded, own + float(rounded.max())
         self.local[word] = own
-        return Term(atom.range.magnitude, _moved(terms) + own, atom.range.whole)
+        return self._term(atom.range.magnitude, error, atom.range.whole)
 
     def _terms(self, form: Form) -> list[tuple[float, Term]] | None:
         """A form in the middle of the layer: columns, received words and ReLUs; None if columns do not give it."""
@@ -150,7 +180,7 @@ class _Pass:
         assert terms is not None
         self.local[number] = self.format.rounding(terms, form.constant)
         known = self.graph.reach(form).relu()
-        return Term(known.magnitude, _moved(terms) + self.local[number], known.whole)
+        return self._term(known.magnitude, _moved(terms, self.n) + self.local[number], known.whole)
 
     def _column(self, form: Form, passed: Form) -> Term:
         known = self.graph.reach(form)
@@ -158,14 +188,14 @@ class _Pass:
         assert terms is not None
         own = self.format.rounding(terms)
         through = self.graph.reach(passed)
-        carried = Term(through.magnitude, _moved(terms) + own, through.whole)
+        carried = self._term(through.magnitude, _moved(terms, self.n) + own, through.whole)
         units = [(a, c) for a, c in form.terms if a in self.new and a not in self.received]
         parts = [(c, self.new[a]) for a, c in units]
         parts += [(1.0, carried)] if passed.terms else []
         last = self.format.rounding(parts)
-        error = _moved(parts) + last
+        error = _moved(parts, self.n) + last
         local = own + last + sum(abs(c) * self._own(a) for a, c in form.terms)
-        return Term(known.magnitude, min(error, self._by_parents(form) + local), known.whole)
+        return self._term(known.magnitude, np.minimum(error, self._by_parents(form) + local), known.whole)
 
     def _own(self, atom: int) -> float:
         """What this layer's rounding adds to an atom: its own, and for a ReLU that of the words it reads."""
@@ -176,9 +206,10 @@ class _Pass:
         )
         return self.local.get(atom, 0.0) + sum(abs(c) * self.local[a] for a, c in words)
 
-    def _by_parents(self, form: Form) -> float:
+    def _by_parents(self, form: Form) -> Errors:
         """The largest error of the arguments of a minimum or maximum, if the form is one and they are at hand."""
         parents = [self._terms(parent) for parent in self.graph.parents(form)]
-        if not parents:
-            return math.inf
-        return max(math.inf if terms is None else _moved(terms) for terms in parents)
+        found = np.zeros(self.n + 1) if parents else np.full(self.n + 1, math.inf)
+        for terms in parents:
+            found = np.maximum(found, math.inf if terms is None else _moved(terms, self.n))
+        return found

@@ -153,6 +153,11 @@ class Graph:
                 waiting += self.form_of(number).atoms
         return tuple(sorted(found))
 
+    @cached_property
+    def at_rest(self) -> bool:
+        """Whether every atom in use is 0 at the dummy node."""
+        return not any(self.at_dummy[a] for a in self.used)
+
     def form_of(self, number: int) -> Form:
         """The form that an atom is computed from; the empty one for inputs and constants."""
         atom = self.atoms[number]
