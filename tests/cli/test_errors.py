@@ -86,7 +86,7 @@ REFUSED = {
     "report nowhere": "there is no folder 'nowhere'",
     "report {folder}": "holds neither a run nor a result.json",
     "compile prefix-sun": "did you mean 'prefix-sum'?",
-    "compile sort --n 0": "write --n 1 to --n 4096",
+    "compile sort --n 0": "runs on 1 to 4096 processors",
     "compile sort --n 5000": "4096",
     "compile sort --dense": "add --out FOLDER",
     "compile sort --dtype float23": "did you mean 'float32'?",

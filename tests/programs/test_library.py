@@ -10,8 +10,8 @@ from ordinate.programs.compiler.compile import Costs, compile_program, plan_prog
 from ordinate.programs.language import Range
 from ordinate.programs.library import PROGRAMS
 from ordinate.programs.library.automata import automaton
-from ordinate.programs.library.sorting import bitonic, odd_even
 from ordinate.programs.machine import Machine
+from ordinate.programs.networks import bitonic, odd_even
 from ordinate.programs.program import Program
 from ordinate.programs.verify import verify
 
@@ -39,7 +39,10 @@ EXAMPLES = {
     "automaton": ([1, 1, 0, 1, 2, 0], [1, 2, 1, 2, 0, 0]),
     "rule-110": ([0] * 9 + [1], [0, 1, 1, 1, 1, 1, 1, 1, 0, 1]),
     "fft": ([(1, 0), (0, 0), (-1, 0), (0, 0)], [(0, 0), (2, 0), (0, 0), (2, 0)]),
+    "list-ranking": ([2, 1, 1], [2, 0, 1]),
+    "two-hop": ([1, 2, 1, 2], [0, 0, 0, 2]),
 }
+ROUTED = {"list-ranking", "two-hop"}  # hundreds of layers: a few processors are enough
 SIZES = {torch.float32: (1, 3, 13), torch.float64: (8,)}
 
 
@@ -57,9 +60,9 @@ def test_worked_examples(name):
     program = PROGRAMS[name]
     n = given_words.shape[1]
     assert program.reference(given_words) == pytest.approx(wanted)
-    assert Machine(n, max(program.words, len(program.inputs))).run(program.function, given_words).outputs == (
-        pytest.approx(wanted)
-    )
+    assert Machine(n, max(program.words, len(program.ranges(n)))).run(
+        program.function, given_words
+    ).outputs == (pytest.approx(wanted))
     assert compile_program(program, n)(given_words) == pytest.approx(wanted, abs=1e-6)
 
 
@@ -67,19 +70,19 @@ def test_worked_examples(name):
 @pytest.mark.parametrize("dtype", SIZES, ids=str)
 def test_reference_machine_and_weights_agree(name, dtype):
     program = PROGRAMS[name]
-    for n in SIZES[dtype]:
+    for n in (3,) if name in ROUTED else SIZES[dtype]:
         if n < program.shortest or (program.only_powers and n & (n - 1)):
             continue
         found = verify(program, n, count=40, dtype=dtype, seed=n)
         assert found.holds, (n, found.differences, found.bound)
         assert all(difference.dense is not None for difference in found.differences)
-        if all(known.whole for known in program.inputs):
+        if all(known.whole for known in program.ranges(n)):
             assert found.worst == found.bound == 0
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_depth_and_heads_are_within_the_theorem(name):
-    costs = Costs.of(*plan_program(PROGRAMS[name], 32))
+    costs = Costs.of(*plan_program(PROGRAMS[name], 4 if name in ROUTED else 32))
     assert costs.layers <= costs.layer_bound
     assert costs.words <= PROGRAMS[name].words
     scaled = {

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Processors = Annotated[int, typer.Option("--n", "--length", help="Processors, one a token.")]
 Format = Annotated[str, typer.Option("--dtype", help="Number format of the weights: float32 or float64.")]
 FORMATS = ("float32", "float64")
+LISTED = 8
+"""Processors that a list of programs states ranges for."""
 SIZES = tuple(1 << k for k in range(3, 13))
 """Numbers of processors in the table: 8 to 4096."""
 COLUMNS = {
@@ -40,7 +42,7 @@ def compile(  # noqa: A001 (the name of the command)
         str | None,
         typer.Argument(metavar="[PROGRAM]", help="Name of a program; without one they are listed."),
     ] = None,
-    n: Processors = 8,
+    n: Processors = LISTED,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write the model and what is known of it.")
     ] = None,
@@ -92,7 +94,7 @@ def compile(  # noqa: A001 (the name of the command)
             ]
         ],
     )
-    for word, known in enumerate(compiled.program.inputs):
+    for word, known in enumerate(compiled.program.ranges(n)):
         say(f"input word {word}: {known}")
     say(f"proven error bound in {dtype}: {facts['error_bound']:.3g}")
     if out is not None:
@@ -103,7 +105,7 @@ def verify(
     program: Annotated[
         str, typer.Argument(metavar="PROGRAM", help="Name of a program; see ordinate compile.")
     ],
-    n: Processors = 8,
+    n: Processors = LISTED,
     count: Annotated[
         int | None, typer.Option(min=1, help="Random inputs; default 10000 up to n = 256, 200 beyond.")
     ] = None,
@@ -137,7 +139,7 @@ def verify(
         ]
         print_table(headers, rows, title=title)
         say(f"proven error bound: {found.bound:.3g}")
-        for word, known in enumerate(found.compiled.program.inputs):
+        for word, known in enumerate(found.compiled.program.ranges(n)):
             say(f"input word {word}: {known}; anything else is refused")
         shortest, longest = found.lengths
         say(f"lengths: {longest}" if shortest == longest else f"lengths: {shortest} to {longest}")
@@ -156,7 +158,7 @@ def document_of(found: "Verification", dtype: str, seed: int) -> dict[str, Any]:
         "holds": found.holds,
         "worst": found.worst,
         "error_bound": found.bound,
-        "inputs": [asdict(known) for known in found.compiled.program.inputs],
+        "inputs": [asdict(known) for known in found.compiled.program.ranges(found.compiled.n)],
         "lengths": list(found.lengths),
         "differences": [asdict(difference) for difference in found.differences],
     }
@@ -182,13 +184,13 @@ def _list(json: bool) -> None:
 
     if json:
         found = [
-            {"name": p.name, "inputs": [asdict(known) for known in p.inputs], "summary": p.summary}
+            {"name": p.name, "inputs": [asdict(known) for known in p.ranges(LISTED)], "summary": p.summary}
             for p in PROGRAMS.values()
         ]
         print_json({"programs": found})
         return
-    rows = [(p.name, len(p.inputs), p.inputs[0], p.summary) for p in PROGRAMS.values()]
-    print_table(["program", "words", "each in", "what it computes"], rows)
+    rows = [(p.name, len(p.ranges(LISTED)), p.ranges(LISTED)[0], p.summary) for p in PROGRAMS.values()]
+    print_table(["program", "words", f"each in, for n = {LISTED}", "what it computes"], rows)
 
 
 def _table(name: str | None, json: bool) -> None:
@@ -196,14 +198,16 @@ def _table(name: str | None, json: bool) -> None:
     from ordinate.programs.library import PROGRAMS, find_program
 
     chosen = list(PROGRAMS.values()) if name is None else [find_program(name)]
-    rows = [row for program in chosen for row in costs_of(program, SIZES)]
+    rows = [
+        row for program in chosen for row in costs_of(program, [n for n in SIZES if n <= program.longest])
+    ]
     if json:
         print_json({"table": rows})
     else:
         print_table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])
 
 
-def costs_of(program: "Program", sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+def costs_of(program: "Program", sizes: list[int]) -> list[dict[str, Any]]:
     """What a program costs for several numbers of processors."""
     from ordinate.programs.compiler.compile import Costs, plan_program
 

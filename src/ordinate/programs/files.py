@@ -26,7 +26,7 @@ def describe(compiled: Compiled) -> dict[str, Any]:
     return {
         "program": program.name,
         "summary": program.summary,
-        "inputs": [asdict(known) for known in program.inputs],
+        "inputs": [asdict(known) for known in program.ranges(compiled.n)],
         "dtype": str(dtype).removeprefix("torch."),
         **asdict(compiled.costs),
         "parameters": sum(p.numel() for p in compiled.model.parameters()),

@@ -165,6 +165,12 @@ class Word(Value):
         """`yes` where this is 1."""
         return self._with(np.where(self.array == 1, _array(yes), _array(no)), yes, no)
 
+    def either(self, other: Value) -> "Word":
+        """The one that is not 0."""
+        if ((self.array != 0) & (_array(other) != 0)).any():
+            refuse("either is given two numbers in one processor: one of them must be 0")
+        return self._with(self.array + _array(other), other)
+
     def within(self, stated: Range) -> "Word":
         """The same value, after a check that the stated range holds."""
         whole = not stated.whole or (self.array == np.round(self.array)).all()

@@ -40,7 +40,8 @@ class Program:
     name: str
     summary: str
     function: Function
-    inputs: tuple[Range, ...]
+    inputs: tuple[Range, ...] | Callable[[int], tuple[Range, ...]]
+    """Ranges of the words of a processor, or a function of n that gives them."""
     reference: Callable[[Words], Outputs]
     words: int = 1
     """Words that a processor may send, and receive, in a round: s."""
@@ -48,13 +49,21 @@ class Program:
     shortest: int = 1
     """The fewest processors that it makes sense for."""
 
+    longest: int = LONGEST
+    """The most processors that it is compiled for."""
     only_powers: bool = False
     """Whether the number of processors must be a power of two."""
 
+    def ranges(self, n: int) -> tuple[Range, ...]:
+        """Ranges of the words of one of n processors."""
+        return self.inputs(n) if callable(self.inputs) else self.inputs
+
     def check_length(self, n: int) -> None:
         """Refuse a number of processors that the program has no meaning for."""
-        if not 1 <= n <= LONGEST:
-            raise OrdinateError(f"a machine of {n} processors is not possible: write --n 1 to --n {LONGEST}")
+        if not 1 <= n <= self.longest:
+            raise OrdinateError(
+                f"{self.name!r} runs on 1 to {self.longest} processors, got {n}: write --n {min(8, self.longest)}"
+            )
         if self.only_powers and n & (n - 1):
             power = 1 << n.bit_length() - 1
             raise OrdinateError(
@@ -67,11 +76,10 @@ class Program:
 
     def check_inputs(self, inputs: Words) -> None:
         """Refuse inputs outside the stated ranges: they would be answered wrongly."""
-        if inputs.shape[2] != len(self.inputs):
-            raise OrdinateError(
-                f"{self.name!r} takes {len(self.inputs)} words a processor, got {inputs.shape[2]}"
-            )
-        for word, known in enumerate(self.inputs):
+        ranges = self.ranges(inputs.shape[1])
+        if inputs.shape[2] != len(ranges):
+            raise OrdinateError(f"{self.name!r} takes {len(ranges)} words a processor, got {inputs.shape[2]}")
+        for word, known in enumerate(ranges):
             given = inputs[..., word]
             wrong = ~((given >= known.low) & (given <= known.high))
             if known.whole:
@@ -87,14 +95,14 @@ class Program:
             generator.integers(int(r.low), int(r.high), (count, n), endpoint=True).astype(np.float64)
             if r.whole
             else generator.uniform(r.low, r.high, (count, n))
-            for r in self.inputs
+            for r in self.ranges(n)
         ]
         return np.stack(drawn, axis=-1)
 
     def boundary(self, n: int, count: int, generator: np.random.Generator) -> Words:
         """All lowest, all highest, all zero (or what is nearest to it), and random mixtures of lowest and highest."""
         low, high = (
-            np.array([getattr(r, end) for r in self.inputs], dtype=np.float64) for end in ("low", "high")
+            np.array([getattr(r, end) for r in self.ranges(n)], dtype=np.float64) for end in ("low", "high")
         )
         fixed = np.stack(
             [np.broadcast_to(row, (n, len(low))) for row in (low, high, np.clip(0.0, low, high))]

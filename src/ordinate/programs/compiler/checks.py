@@ -12,6 +12,6 @@ from ordinate.programs.program import Program
 
 def check(program: Program, n: int) -> Traffic:
     """Refuse a protocol that sends or receives too many words; patterns are static, so any one input shows it."""
-    word = [float(np.clip(0.0, known.low, known.high)) for known in program.inputs]
+    word = [float(np.clip(0.0, known.low, known.high)) for known in program.ranges(n)]
     inputs = np.broadcast_to(np.array(word), (1, n, len(word)))
     return Machine(n, max(program.words, len(word))).run(program.function, inputs).traffic

@@ -142,7 +142,7 @@ class Allocation:
 
 def allocate(schedule: Schedule) -> Allocation:
     """Choose columns, hidden units and heads for every layer."""
-    boundaries = [choose_columns(schedule.needed(b)) for b in range(schedule.layers + 1)]
+    boundaries = [choose_columns(needed) for needed in schedule.needed]
     groups = [_patterns(schedule, layer) for layer in range(schedule.layers)]
     slots = _choose_slots([[len(words) for _, words in group] for group in groups], boundaries)
     layers = []

@@ -96,7 +96,7 @@ def run(
 def plan_program(program: Program, n: int) -> tuple[Traffic, Allocation]:
     """Everything but the weights: what a program costs."""
     program.check_length(n)
-    graph = trace(program.function, n, program.inputs)
+    graph = trace(program.function, n, program.ranges(n))
     traffic = check(program, n)
     return traffic, allocate(schedule(graph))
 

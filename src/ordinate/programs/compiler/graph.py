@@ -8,7 +8,7 @@ and an atom is an input word, a constant of the position, the ReLU of a form, or
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -127,6 +127,7 @@ class Graph:
     facts: Mapping[Key, Fact]
     at_dummy: tuple[float, ...]
     """The value of every atom at the dummy node, where inputs and constants are 0 and nothing is received."""
+    _ranges: dict[Form, Range] = field(default_factory=dict, repr=False)
 
     def reach(self, form: Form) -> Range:
         """The range of a form at all nodes, the dummy included, which nothing was stated about."""
@@ -134,7 +135,9 @@ class Graph:
 
     def range(self, form: Form) -> Range:
         """The range of a form: interval arithmetic, and what is known of it as a whole."""
-        return form_range(form, self.atoms, self.facts)
+        if form not in self._ranges:
+            self._ranges[form] = form_range(form, self.atoms, self.facts)
+        return self._ranges[form]
 
     def parents(self, form: Form) -> tuple[Form, ...]:
         """The forms whose minimum or maximum a form is."""
@@ -171,8 +174,13 @@ def dummy_value(form: Form, at_dummy: Sequence[float]) -> float:
 
 def form_range(form: Form, atoms: Sequence[Atom], facts: Mapping[Key, Fact]) -> Range:
     """Interval arithmetic over atoms, intersected with the fact about the form. Facts leave constants out."""
-    total = Range(0, 0, whole=True)
+    low = high = 0.0
+    whole = True
     for atom, coefficient in form.terms:
-        total = total + atoms[atom].range * coefficient
+        known = atoms[atom].range
+        ends = (known.low * coefficient, known.high * coefficient)
+        low, high = low + min(ends), high + max(ends)
+        whole = whole and known.whole and coefficient == round(coefficient)
+    total = Range(low, high, whole)
     fact = facts.get((form * form.sign).terms)
     return (total.within(fact.range * form.sign) if fact else total) + point(form.constant)

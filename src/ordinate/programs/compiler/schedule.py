@@ -12,6 +12,8 @@ costs one layer. Only what is received of constants moves to where it is needed,
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 from ordinate.programs.compiler.graph import Constant, Form, Graph, Receive, Relu
 
@@ -46,11 +48,19 @@ class Schedule:
         """The terms of a form that stand in the columns of a boundary, without its constant."""
         return Form(tuple((a, c) for a, c in form.terms if self.stored(a) <= boundary))
 
-    def needed(self, boundary: int) -> list[Form]:
-        """The forms that columns of a boundary must express: of all that is computed at or behind it."""
-        behind = [self.graph.form_of(a) for a, layer in self.layer.items() if layer >= boundary]
-        parts = (self.stored_part(form, boundary) for form in (*behind, *self.graph.outputs))
-        return list(dict.fromkeys(part for part in parts if part.terms))
+    @cached_property
+    def needed(self) -> list[list[Form]]:
+        """The forms that the columns of every boundary must express: the stored parts of all that is used behind it."""
+        found: list[dict[Form, None]] = [{} for _ in range(self.layers + 1)]
+        uses = [(self.graph.form_of(a), layer) for a, layer in self.layer.items()]
+        uses += [(form, self.layers) for form in self.graph.outputs]
+        for form, last in uses:
+            times = sorted({self.stored(a) for a in form.atoms if self.stored(a) <= last})
+            for begin, end in pairwise([*times, last + 1]):
+                part = self.stored_part(form, begin)
+                for boundary in range(begin, end):
+                    found[boundary][part] = None
+        return [list(forms) for forms in found]
 
 
 def schedule(graph: Graph) -> Schedule:

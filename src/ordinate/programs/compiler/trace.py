@@ -190,12 +190,19 @@ class Traced(Value):
         if not FLAG.holds(self.range):
             refuse(f"select on a condition whose range is {self.range}: write a comparison, or 0 and 1")
         a, b = _form(self._fits(yes)), _form(self._fits(no))
-        known = self.tape.range(self.tape.combine(a, 1, b, -1))
+        difference = self.tape.combine(a, 1, b, -1)
+        known = self.tape.range(difference)
         if not known.known:
             refuse("select between values whose range is unknown: state it with x.within(Range(low, high))")
-        gate = self.form * known.magnitude + Form((), -float(known.magnitude))
-        form = b + self.tape.relu(a - b + gate) - self.tape.relu(b - a + gate)
+        gate = self.form * known.magnitude + Form((), -known.magnitude)
+        up, down = (self.tape.relu(self.tape.combine(difference, sign, gate, 1)) for sign in (1, -1))
+        form = b + up - down
         return self._stated(form, self.tape.range(a).hull(self.tape.range(b)))
+
+    def either(self, other: Value) -> "Traced":
+        """a + b, in the range of the one that is not 0."""
+        b = _form(self._fits(other))
+        return self._stated(self.form + b, self.range.hull(self.tape.range(b)).hull(point(0)))
 
     def within(self, stated: Range) -> "Traced":
         """The same form, with a fact."""

@@ -186,6 +186,10 @@ class Value(ABC):
         """`yes` where this is 1, `no` where it is 0."""
 
     @abstractmethod
+    def either(self, other: "Value") -> "Value":
+        """The sum of two values of which at most one differs from 0 in every processor."""
+
+    @abstractmethod
     def within(self, stated: Range) -> "Value":
         """The same value, with a range that the author of the program states."""
 

@@ -4,12 +4,13 @@ from ordinate.errors import OrdinateError, nearest
 from ordinate.programs.library.arithmetic import ARITHMETIC
 from ordinate.programs.library.automata import AUTOMATA
 from ordinate.programs.library.fourier import FOURIER
+from ordinate.programs.library.pointers import POINTERS
 from ordinate.programs.library.scans import SCANS
 from ordinate.programs.library.sorting import SORTING
 from ordinate.programs.program import Program
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program for program in (*SCANS, *SORTING, *ARITHMETIC, *AUTOMATA, *FOURIER)
+    program.name: program for program in (*SCANS, *SORTING, *ARITHMETIC, *AUTOMATA, *FOURIER, *POINTERS)
 }
 
 
