@@ -92,7 +92,7 @@ def test_every_primitive_is_exact_on_whole_numbers(name, dtype):
     st.lists(st.tuples(st.sampled_from(sorted(BINARY)), st.integers(0, 9), st.integers(0, 9)), max_size=5),
     st.integers(1, 6),
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_random_programs(steps, n):
     def body(x, y):
         values = [x, y]

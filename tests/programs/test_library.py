@@ -39,11 +39,11 @@ EXAMPLES = {
     "automaton": ([1, 1, 0, 1, 2, 0], [1, 2, 1, 2, 0, 0]),
     "rule-110": ([0] * 9 + [1], [0, 1, 1, 1, 1, 1, 1, 1, 0, 1]),
     "fft": ([(1, 0), (0, 0), (-1, 0), (0, 0)], [(0, 0), (2, 0), (0, 0), (2, 0)]),
-    "list-ranking": ([2, 1, 1], [2, 0, 1]),
-    "two-hop": ([1, 2, 1, 2], [0, 0, 0, 2]),
+    "list-ranking": ([1, 1], [1, 0]),
+    "two-hop": ([1, 1, 1], [0, 1, 1]),
 }
-ROUTED = {"list-ranking", "two-hop"}  # hundreds of layers: a few processors are enough
-SIZES = {torch.float32: (1, 3, 13), torch.float64: (8,)}
+ROUTED = {"list-ranking", "two-hop"}  # deep models: larger ones are in tests/slow
+SIZES = {torch.float32: (1, 3, 7), torch.float64: (4,)}
 
 
 def words(rows):
@@ -70,7 +70,7 @@ def test_worked_examples(name):
 @pytest.mark.parametrize("dtype", SIZES, ids=str)
 def test_reference_machine_and_weights_agree(name, dtype):
     program = PROGRAMS[name]
-    for n in (3,) if name in ROUTED else SIZES[dtype]:
+    for n in (2,) if name in ROUTED else SIZES[dtype]:
         if n < program.shortest or (program.only_powers and n & (n - 1)):
             continue
         found = verify(program, n, count=40, dtype=dtype, seed=n)
@@ -82,7 +82,7 @@ def test_reference_machine_and_weights_agree(name, dtype):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_depth_and_heads_are_within_the_theorem(name):
-    costs = Costs.of(*plan_program(PROGRAMS[name], 4 if name in ROUTED else 32))
+    costs = Costs.of(*plan_program(PROGRAMS[name], 2 if name in ROUTED else 8))
     assert costs.layers <= costs.layer_bound
     assert costs.words <= PROGRAMS[name].words
     scaled = {
@@ -106,7 +106,7 @@ def test_networks_sort_all_zeros_and_ones(n):
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 9), st.data())
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_any_finite_automaton(states, letters, n, data):
     to = st.integers(0, states - 1)
     row = st.lists(to, min_size=letters, max_size=letters)
