@@ -77,6 +77,14 @@ def test_the_task_and_the_encoding_of_contributing_work():
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
 
 
+def test_the_program_of_the_docs_works():
+    names: dict = {}
+    (code,) = python_blocks("docs/programs.md")
+    exec(code, names)
+    assert names["answer"].ravel().tolist() == list(range(1, 9))
+    assert names["checked"].holds
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"])
 def test_links_to_files_lead_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
