@@ -1,5 +1,7 @@
 """The residual encoder: every form and encoding, lengths never trained, loops."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -172,3 +174,17 @@ def test_layers_in_front_and_behind_are_gone_through_once():
     for once in ((2, 1), (-1, 0)):
         with pytest.raises(OrdinateError, match="fewer layers than the model has"):
             choose({"kind": "encoder", "layers": 3, "once": once}, MODELS, "model")
+
+
+def test_loops_may_stay_in_training_and_never_in_a_test():
+    options = {**SMALL, "layers": 1}
+    model = build_model(ResidualEncoder(**options, loops=4, trained_loops=(5, 7), stay=0.5), TASK, seed=0)
+    torch.manual_seed(0)
+    drawn = [model._loops() for _ in range(50)]
+    assert {len(loops) for loops in drawn} == {5, 6, 7}
+    for loops in drawn:
+        assert loops[0] == 0
+        assert all(after - before in (0, 1) for before, after in pairwise(loops))
+    assert len({tuple(loops) for loops in drawn}) > 20
+    model.eval()
+    assert model._loops() == [0, 1, 2, 3]

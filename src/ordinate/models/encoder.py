@@ -5,8 +5,9 @@
 Whether a token sees only what is before it, as in a decoder, is up to the encoding's pairs.
 
 With `loops` the layers are gone through several times with the same weights, but for those `once` names: so many in
-front of the loops and so many behind them. Training may draw the number of loops anew for every batch, so that more
-of them at the end carry on what a few have learned.
+front of the loops and so many behind them. Training may draw the number of loops anew for every batch, and let some
+of them `stay` at the encoding of the loop before: the layers then cannot tell how far they are, and what they have
+learned to do in some loops they do in more of them.
 """
 
 from collections.abc import Sequence
@@ -90,11 +91,12 @@ class Encoder(nn.Module):
         loops: int = 1,
         trained_loops: tuple[int, int] | None = None,
         once: tuple[int, int] = (0, 0),
+        stay: float = 0.0,
     ) -> None:
         super().__init__()
         width = attentions[0].width
         self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
-        self.loops, self.trained_loops, self.once = loops, trained_loops, once
+        self.loops, self.trained_loops, self.once, self.stay = loops, trained_loops, once, stay
         self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if gated else Perceptron
         self.layers = nn.ModuleList(
@@ -103,12 +105,16 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.decode = nn.Linear(width, outputs)
 
-    def _loops(self) -> int:
-        """How often the layers are gone through; drawn in training where the recipe says so."""
-        if not self.training or self.trained_loops is None:
-            return self.loops
-        fewest, most = self.trained_loops
-        return int(torch.randint(fewest, most + 1, ()))
+    def _loops(self) -> list[int]:
+        """The loops to go through, by number; in training drawn where the recipe says so."""
+        if not self.training:
+            return list(range(self.loops))
+        fewest, most = self.trained_loops or (self.loops, self.loops)
+        count = int(torch.randint(fewest, most + 1, ()))
+        if not self.stay:
+            return list(range(count))
+        moved = (torch.rand(count - 1) >= self.stay).cumsum(0)
+        return [0, *moved.tolist()]
 
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens."""
@@ -117,7 +123,7 @@ class Encoder(nn.Module):
         front, behind = self.once[0], len(self.layers) - self.once[1]
         for layer in self.layers[:front]:
             x = layer(x, coordinates, self.encoding)
-        for loop in range(self._loops()):
+        for loop in self._loops():
             encoding = self.encoding.at_loop(loop)
             for layer in self.layers[front:behind]:
                 x = layer(x, coordinates, encoding)

@@ -186,6 +186,9 @@ class ResidualEncoder(ModelSettings):
     once: tuple[int, int] = Field(
         (0, 0), description="layers in front of the loops and behind them that are gone through once"
     )
+    stay: float = Field(
+        0.0, ge=0, lt=1, description="share of loops in training that stay at the encoding of the one before"
+    )
 
     @model_validator(mode="after")
     def _loops_are_a_range(self) -> "ResidualEncoder":
@@ -212,6 +215,7 @@ class ResidualEncoder(ModelSettings):
             loops=self.loops,
             trained_loops=self.trained_loops,
             once=self.once,
+            stay=self.stay,
         )
 
 

@@ -13,10 +13,17 @@ LEAPS = leap("first", "second")
 LOOPS = 6
 LOOPED = (
     "told that digits are related by significance, and that carries can be put together over 1, 2, 4, ... places: the "
-    f"middle one of three layers is gone through {LOOPS} times, and looks back twice as far each time"
+    f"middle one of three layers is gone through {LOOPS} times, and looks back twice as far each time (in training "
+    "once more, with some distances twice)"
 )
 REACH = 2**LOOPS - 1
-SIZES: dict[str, Any] = {"layers": 3, "loops": LOOPS, "once": (1, 1)}
+SIZES: dict[str, Any] = {
+    "layers": 3,
+    "once": (1, 1),
+    "loops": LOOPS,
+    "trained_loops": (LOOPS + 1, LOOPS + 1),
+    "stay": 0.4,
+}
 
 
 class Cascades(Extrapolation):
