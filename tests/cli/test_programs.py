@@ -2,7 +2,7 @@
 
 import pytest
 
-from ordinate.programs.library import PROGRAMS
+from ordinate.programs.collection import PROGRAMS
 
 
 def test_without_a_name_all_programs_are_listed(call):

@@ -7,9 +7,9 @@ import torch
 from ordinate.attention import PositionalAttention, TableAttention
 from ordinate.errors import OrdinateError
 from ordinate.models import Positional, Transformer, build_model
+from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.compiler.compile import compile_program, run
 from ordinate.programs.files import load, save
-from ordinate.programs.library import PROGRAMS
 from ordinate.runs.files import read_json, write_tensors
 from ordinate.tasks import make_task
 

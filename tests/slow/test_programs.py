@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ordinate.programs.library import PROGRAMS
+from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.verify import verify
 
 REACH = {

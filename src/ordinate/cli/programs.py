@@ -70,9 +70,9 @@ def compile(  # noqa: A001 (the name of the command)
         _list(json)
         return
 
+    from ordinate.programs.collection import find_program
     from ordinate.programs.compiler.compile import compile_program
     from ordinate.programs.files import describe, save
-    from ordinate.programs.library import find_program
 
     compiled = compile_program(find_program(program), n, _format(dtype))
     facts = describe(compiled)
@@ -117,7 +117,7 @@ def verify(
     import torch
 
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.programs.library import find_program
+    from ordinate.programs.collection import find_program
     from ordinate.programs.verify import verify as compare
 
     torch.set_num_threads(1)
@@ -180,7 +180,7 @@ def _format(name: str) -> "torch.dtype":
 
 def _list(json: bool) -> None:
     from ordinate.cli.output import print_json, print_table
-    from ordinate.programs.library import PROGRAMS
+    from ordinate.programs.collection import PROGRAMS
 
     if json:
         found = [
@@ -195,7 +195,7 @@ def _list(json: bool) -> None:
 
 def _table(name: str | None, json: bool) -> None:
     from ordinate.cli.output import print_json, print_table
-    from ordinate.programs.library import PROGRAMS, find_program
+    from ordinate.programs.collection import PROGRAMS, find_program
 
     chosen = list(PROGRAMS.values()) if name is None else [find_program(name)]
     rows = [

@@ -86,7 +86,7 @@ def verify(
 ) -> Verification:
     """Compile a program for n processors and compare everything with everything.
 
-    >>> from ordinate.programs.library import find_program
+    >>> from ordinate.programs.collection import find_program
     >>> found = verify(find_program("prefix-sum"), 8, count=100)
     >>> found.worst, found.bound, found.holds, found.lengths
     (0.0, 0.0, True, (1, 8))

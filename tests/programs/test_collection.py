@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordinate.programs.collection import PROGRAMS
+from ordinate.programs.collection.automata import automaton
 from ordinate.programs.compiler.compile import Costs, compile_program, plan_program
 from ordinate.programs.language import Range
-from ordinate.programs.library import PROGRAMS
-from ordinate.programs.library.automata import automaton
 from ordinate.programs.machine import Machine
 from ordinate.programs.networks import bitonic, odd_even
 from ordinate.programs.program import Program

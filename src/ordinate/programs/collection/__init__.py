@@ -1,12 +1,12 @@
 """Programs by name. A new one is a function on values, a reference, and a line in one of the tables."""
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.programs.library.arithmetic import ARITHMETIC
-from ordinate.programs.library.automata import AUTOMATA
-from ordinate.programs.library.fourier import FOURIER
-from ordinate.programs.library.pointers import POINTERS
-from ordinate.programs.library.scans import SCANS
-from ordinate.programs.library.sorting import SORTING
+from ordinate.programs.collection.arithmetic import ARITHMETIC
+from ordinate.programs.collection.automata import AUTOMATA
+from ordinate.programs.collection.fourier import FOURIER
+from ordinate.programs.collection.pointers import POINTERS
+from ordinate.programs.collection.scans import SCANS
+from ordinate.programs.collection.sorting import SORTING
 from ordinate.programs.program import Program
 
 PROGRAMS: dict[str, Program] = {
