@@ -2,11 +2,11 @@
 
 from typing import Any, ClassVar
 
-from ordinate.papers.aims import at_least
+from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond.addition import DECLARED
 from ordinate.papers.beyond.addition import RELATION as SUMS
 from ordinate.papers.beyond.multiplication import RELATION as PRODUCTS
-from ordinate.papers.beyond.recipes import LENGTHS, related
+from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, related, shaw
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
 from ordinate.positions.relations import itself
@@ -27,7 +27,7 @@ class Both(Extrapolation):
     )
     scales: ClassVar[dict[str, str]] = {
         "smoke": "proves the path in seconds; no verdict",
-        "laptop": "three seeds, about a quarter of an hour on 2 cores",
+        "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores",
     }
 
     def scale(self, name: str) -> Scale:
@@ -38,10 +38,16 @@ class Both(Extrapolation):
         told = "told the relations of both operations, each in two of four heads"
         if name == "smoke":
             return Scale((Curve(related("both", task, relations, 20, **SMALL), 1, "positional", told),))
-        recipe = related("both", task, relations, 12_000, lengths=LENGTHS[:5])
+        steps = 12_000
         return Scale(
-            (Curve(recipe, 3, "positional", told),),
-            (at_least("both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."),),
+            (
+                Curve(related("both", task, relations, steps, lengths=LENGTHS[:5]), 3, "positional", told),
+                Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, "standard", NOTHING),
+            ),
+            (
+                at_least("both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."),
+                at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
+            ),
         )
 
 
@@ -56,7 +62,7 @@ class InText(Extrapolation):
     )
     scales: ClassVar[dict[str, str]] = {
         "smoke": "proves the path in seconds; no verdict",
-        "laptop": "three seeds, about a quarter of an hour on 2 cores",
+        "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores",
     }
 
     def scale(self, name: str) -> Scale:
@@ -66,8 +72,14 @@ class InText(Extrapolation):
         told = f"{DECLARED}; letters see themselves only"
         if name == "smoke":
             return Scale((Curve(related("text", task, relation, 20, **SMALL), 1, "positional", told),))
-        recipe = related("text", task, relation, 5000, lengths=LENGTHS[:4])
+        steps = 5000
         return Scale(
-            (Curve(recipe, 3, "positional", told),),
-            (at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),),
+            (
+                Curve(related("text", task, relation, steps, lengths=LENGTHS[:4]), 3, "positional", told),
+                Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, "standard", NOTHING),
+            ),
+            (
+                at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),
+                at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
+            ),
         )
