@@ -45,7 +45,9 @@ class Both(Extrapolation):
                 Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, "standard", NOTHING),
             ),
             (
-                at_least("both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."),
+                at_least(
+                    "both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."
+                ),
                 at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
             ),
         )
