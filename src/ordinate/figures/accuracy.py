@@ -7,10 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
-from ordinate.figures.curves import _GREY, Panel, draw_seeds, grid, legend
-from ordinate.figures.numbers import show_number
+from ordinate.figures.curves import _GREY, Panel, doubling, draw_seeds, grid, in_percent, legend
 
 DECADES = 30
 """Ranges wider than this get a logarithmic axis."""
@@ -36,13 +35,9 @@ def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
 def _accuracies(axes: Axes, panel: Panel) -> None:
     draw_seeds(axes, panel)
     ticks = sorted({float(p) for series in panel.series for p in series.x})
-    axes.set_ylim(-0.03, 1.03)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    in_percent(axes, panel)
     if ticks[-1] > DECADES * max(ticks[0], 1e-9):
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(FixedLocator(ticks))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
+        doubling(axes, ticks)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     left, right = axes.get_xlim()

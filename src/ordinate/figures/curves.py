@@ -16,9 +16,18 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    PercentFormatter,
+    ScalarFormatter,
+)
 from numpy import ndarray
 
+from ordinate.figures.numbers import show_number
 from ordinate.figures.style import Look, look_of, paper_style
 
 _GREY = "#555555"
@@ -72,10 +81,13 @@ class Panel:
     series: Sequence[Series]
     trained_to: float | int | None = 1.0
     reach: float | int | None = None
+    log_x: bool = False
+    percent: bool = False
+    """Values are shares, drawn from 0 to 100 % instead of on a logarithmic axis."""
 
 
 def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
-    """Draw error against the axis, one panel a task, on a logarithmic error axis.
+    """Draw error against the axis, one panel a task, on a logarithmic error axis; shares in per cent.
 
     A line joins the medians over seeds, the band reaches from the 10th to the 90th percentile, faint dots are
     the seeds, hollow markers the published medians; the range seen in training is shaded.
@@ -138,9 +150,11 @@ def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], No
 def _values(axes: Axes, panel: Panel) -> None:
     """Draw one panel of `value_curves`."""
     draw_seeds(axes, panel)
-    logarithmic(axes, panel)
+    (in_percent if panel.percent else logarithmic)(axes, panel)
     ticks = sorted({float(p) for series in panel.series for p in series.x})
-    if ticks:
+    if ticks and panel.log_x:
+        doubling(axes, ticks)
+    elif ticks:
         if len(ticks) <= 12:
             axes.xaxis.set_major_locator(FixedLocator(ticks))
         _shade_trained(axes, panel.trained_to, ticks)
@@ -220,6 +234,20 @@ def logarithmic(axes: Axes, panel: Panel) -> None:
         axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color=_GREY)
 
 
+def in_percent(axes: Axes, panel: Panel) -> None:
+    """Give the values an axis from 0 to 100 %."""
+    axes.set_ylim(-0.03, 1.03)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+
+
+def doubling(axes: Axes, ticks: Sequence[float]) -> None:
+    """Give x a logarithmic axis with these ticks, written in full."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
+
+
 def _label(axes: Axes, panel: Panel) -> None:
     """Add title, labels and failed seeds."""
     axes.set_xlabel(panel.xlabel)
@@ -256,7 +284,9 @@ def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patc
     handles = [*models.values(), *keys]
     if any(series.failed for series in every):
         handles.append(Line2D([], [], ls="none", marker="x", color=_GREY, label="failed seed"))
-    rows = math.ceil(len(handles) / max(1, figure.get_figwidth() // 2.2))
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    inches = max(2.2, 0.6 + 0.068 * longest)
+    rows = math.ceil(len(handles) / max(1, figure.get_figwidth() // inches))
     with paper_style():
         figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / rows))
         settle(figure)

@@ -8,7 +8,11 @@ from ordinate.papers.beyond.cascades import Cascades
 from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
 from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
+from ordinate.papers.positional.hops import K_HOP
+from ordinate.papers.positional.mixed import MIXED
+from ordinate.papers.positional.numbers import NUMBERS
 from ordinate.papers.positional.value_scale import ValueScale
+from ordinate.papers.positional.variants import VARIANTS
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.counts import Fig13, Fig14
 from ordinate.papers.symmetry.lengths import LENGTHS
@@ -19,7 +23,7 @@ from ordinate.papers.symmetry.proposition import Proposition
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
-POSITIONAL: tuple[Figure, ...] = (ValueScale(),)
+POSITIONAL: tuple[Figure, ...] = (ValueScale(), *VARIANTS, *NUMBERS, *MIXED, K_HOP)
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
 BEYOND: tuple[Figure, ...] = (

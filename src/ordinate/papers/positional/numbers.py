@@ -1,0 +1,242 @@
+"""Numbers of other lengths, from fewer samples, as integers: what else the first paper measures on its five tasks."""
+
+from ordinate.evaluation.predicates import AtLeast, AtMost, Within
+from ordinate.models import Positional, Standard
+from ordinate.papers.line_aims import Leads, LineAim, Place, Ratio, Shows, Widens
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.positional.sizes import SIZES, described
+from ordinate.papers.positional.value_scale import MODELS, SCALES, TASKS
+from ordinate.papers.published import published
+from ordinate.tasks import make_task
+from ordinate.training import Adam
+
+MANY = {
+    "samples": 500_000,
+    "batch": 2048,
+    "steps": 2001 * 245,
+    "optimizer": Adam(learning_rate=1e-4),
+}
+"""As published for sequences of all lengths."""
+
+BY_SCALE = "scale c of the values"
+
+
+def variable_length(scale: str) -> Plan:
+    """Value generalization on sequences of 1 to 8 numbers."""
+    size = SIZES[scale]
+    tasks = {"smoke": TASKS[:1], "laptop": ("sum", "min", "sort"), "paper": TASKS}[scale]
+    sheets, aims = [], []
+    for task in tasks:
+        lines = []
+        for label, model in MODELS.items():
+            chosen = make_task(task, length=8, variable=True)
+            more = MANY if scale == "paper" else {}
+            recipe = size.recipe(f"variable-{task}-{label}", chosen, model, {"scale": SCALES}, **more)
+            lines.append(Line.along("scale", recipe, label, label))
+        sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
+        aims += [
+            Ratio(
+                f"{task}: in distribution the two models are comparable (error of standard / positional).",
+                Within(10),
+                Place(task, "positional", 1.0),
+                Place(task, "standard", 1.0),
+            ),
+            Ratio(
+                f"{task}: at c = 10 positional is better by an order of magnitude, at every length up to 8.",
+                AtLeast(10),
+                Place(task, "positional", 10.0),
+                Place(task, "standard", 10.0),
+            ),
+        ]
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def sample_size(scale: str) -> Plan:
+    """Both models from few and from many samples, in distribution and at c = 3."""
+    size = SIZES[scale]
+    counts = {
+        "smoke": (20, 40),
+        "laptop": (5000, 10_000, 20_000, 50_000),
+        "paper": tuple(range(5000, 50_001, 5000)),
+    }[scale]
+    tasks = {"smoke": ("sum",), "laptop": ("sum", "min"), "paper": TASKS}[scale]
+    sheets, aims = [], []
+    for task in tasks:
+        recipes = {
+            (label, m): size.recipe(
+                f"samples-{task}-{label}-{m}",
+                make_task(task, length=8),
+                model,
+                {"scale": (3.0,)},
+                **_epochs(scale, m),
+            )
+            for label, model in MODELS.items()
+            for m in counts
+        }
+        for where, point in (("in distribution", "validation"), ("c = 3", "scale=3")):
+            lines = [
+                Line(label, label, {float(m): Spot(recipes[label, m], point) for m in counts})
+                for label in MODELS
+            ]
+            sheets.append(Sheet(f"{task}, {where}", "training samples", lines, log_x=True))
+        aims += _sample_aims(task, counts)
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def _epochs(scale: str, samples: int) -> dict[str, int]:
+    """Equal epochs as published; equal steps on a laptop, where few samples are seen more often."""
+    if scale == "paper":
+        return {"samples": samples, "steps": 2001 * (samples // 1000)}
+    return {"samples": samples, **({"steps": 2500} if scale == "laptop" else {})}
+
+
+def _sample_aims(task: str, counts: tuple[int, ...]) -> list[LineAim]:
+    few, many = float(counts[0]), float(counts[-1])
+    inside, outside = f"{task}, in distribution", f"{task}, c = 3"
+    falls = [
+        Ratio(
+            f"{task}: the error of {label} in distribution falls with samples.",
+            AtLeast(1),
+            Place(inside, label, many),
+            Place(inside, label, few),
+        )
+        for label in MODELS
+    ]
+    return [
+        *falls,
+        Ratio(
+            f"{task}: the error of positional at c = 3 falls with samples.",
+            AtLeast(1),
+            Place(outside, "positional", many),
+            Place(outside, "positional", few),
+        ),
+        Ratio(
+            f"{task}: the error of standard at c = 3 does not (at most halved).",
+            AtMost(2),
+            Place(outside, "standard", many),
+            Place(outside, "standard", few),
+        ),
+        Widens(
+            f"{task}: so the gap at c = 3 grows with samples (slope of log ratio over log samples).",
+            AtLeast(0),
+            outside,
+            "positional",
+            "standard",
+            tuple(float(m) for m in counts),
+        ),
+    ]
+
+
+def input_length(scale: str) -> Plan:
+    """A model for each length, with log2(n) + 1 layers, at c = 3."""
+    size = SIZES[scale]
+    lengths: dict[str, dict[str, tuple[int, ...]]] = {
+        "smoke": {"sum": (2, 4)},
+        "laptop": {"sum": (2, 4, 8, 16, 32), "min": (2, 4, 8, 16)},
+        "paper": dict.fromkeys(TASKS, (2, 4, 8, 16, 32)),
+    }
+    steps = {"steps": 2000} if scale == "laptop" else {}
+    sheets: list[Sheet] = []
+    aims: list[LineAim] = []
+    for task, ns in lengths[scale].items():
+        lines = [
+            Line(
+                label,
+                label,
+                {
+                    float(n): Spot(
+                        size.recipe(
+                            f"length-{task}-{label}-{n}",
+                            make_task(task, length=n),
+                            model,
+                            {"scale": (3.0,)},
+                            **steps,
+                        ),
+                        "scale=3",
+                    )
+                    for n in ns
+                },
+            )
+            for label, model in MODELS.items()
+        ]
+        sheets.append(Sheet(f"{task}, c = 3", "length n", lines, log_x=True))
+        aims += [
+            Ratio(
+                f"{task}: positional is better at c = 3 on {n} numbers.",
+                AtLeast(1),
+                Place(f"{task}, c = 3", "positional", float(n)),
+                Place(f"{task}, c = 3", "standard", float(n)),
+            )
+            for n in ns
+        ]
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def accuracy(scale: str) -> Plan:
+    """Integers, all answers of a sequence within 10 %."""
+    size = SIZES[scale]
+    known = published("positional")["accuracy"]
+    tasks = {"smoke": ("median",), "laptop": ("median", "sum", "sort"), "paper": TASKS}[scale]
+    sheets: list[Sheet] = []
+    aims: list[LineAim] = []
+    for task in tasks:
+        lines = []
+        for label, model in (("positional", Positional()), ("standard", Standard())):
+            chosen = make_task(task, length=8, integers=True)
+            recipe = size.recipe(f"integers-{task}-{label}", chosen, model, {"scale": SCALES})
+            values = known.get(task, {}).get(label, [])
+            lines.append(Line.along("scale", recipe, label, label, dict(zip(SCALES, values, strict=False))))
+        sheets.append(Sheet(task, BY_SCALE, lines, column="accuracy", trained_to=1.0))
+        aims += [
+            Leads(
+                f"{task}: at c = {c:g} positional is right on more sequences, by 10 points of 100 or more.",
+                AtLeast(0.1),
+                Place(task, "positional", c),
+                Place(task, "standard", c),
+            )
+            for c in (2.0, 5.0)
+        ]
+        aims.append(
+            Shows(
+                f"{task}: standard is right on less than a tenth at c = 5.",
+                AtMost(0.1),
+                Place(task, "standard", 5.0),
+            )
+        )
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+NUMBERS = (
+    Lines(
+        "positional/variable-length",
+        "Sequences of one to eight numbers",
+        "Mean squared error on sequences of 1 to 8 numbers from [-2c, 2c], for models trained on all these lengths and "
+        "values from [-2, 2].",
+        described("three tasks, three seeds, about 20 minutes on 2 cores"),
+        variable_length,
+    ),
+    Lines(
+        "positional/sample-size",
+        "What more samples buy",
+        "Mean squared error of models trained on a fixed set of samples, over its size: in distribution, and on values "
+        "three times as large.",
+        described("two tasks, four sizes, three seeds, about 30 minutes on 2 cores"),
+        sample_size,
+    ),
+    Lines(
+        "positional/input-length",
+        "Models for longer inputs",
+        "Mean squared error on values three times as large as in training, for models of 2 to 32 numbers with "
+        "log2(n) + 1 layers.",
+        described("sum to 32 numbers and min to 16, three seeds, about 40 minutes on 2 cores"),
+        input_length,
+    ),
+    Lines(
+        "positional/accuracy",
+        "Integers within ten per cent",
+        "Share of sequences of 8 integers from [-2c, 2c] with every answer within 10 % (or 0.1), for models trained on "
+        "[-2, 2].",
+        described("three tasks, three seeds, about 20 minutes on 2 cores"),
+        accuracy,
+    ),
+)

@@ -1,0 +1,191 @@
+"""Other models on numbers: smaller ones, the six of the ablation, and rotary positions."""
+
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import ABLATION, Standard
+from ordinate.papers.line_aims import LineAim, Place, Ratio
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.positional.numbers import BY_SCALE
+from ordinate.papers.positional.sizes import SIZES, Size, described
+from ordinate.papers.positional.value_scale import SCALES, recipe_for
+from ordinate.papers.published import published
+from ordinate.positions.encodings import OneHot, Rope
+from ordinate.tasks import make_task
+from ordinate.training import Recipe
+
+HIDDEN = (2, 4, 8, 16)
+WHAT = {
+    "M0": "standard",
+    "M1": "positional, P in X",
+    "M2": "no positions",
+    "M3": "hybrid",
+    "M4": "RoPE",
+    "M5": "positional",
+}
+ROLES = {
+    "M0": "standard",
+    "M1": "first",
+    "M2": "baseline",
+    "M3": "hybrid",
+    "M4": "rotary",
+    "M5": "positional",
+}
+"""The six models, in the words of a legend, and how they look."""
+
+
+def _full(task: str, model: str, scale: str) -> Recipe:
+    """The model of the value-scale figure, whose runs are shared; a small one of its own where all is small."""
+    if scale != "smoke":
+        return recipe_for(task, model, scale)
+    chosen = ABLATION["M5" if model == "positional" else "M0"]
+    return SIZES[scale].recipe(f"{task}-{model}", make_task(task, length=8), chosen, {"scale": SCALES})
+
+
+def _tasks(scale: str) -> tuple[str, ...]:
+    return ("sum",) if scale == "smoke" else ("sum", "min")
+
+
+def small_models(scale: str) -> Plan:
+    """Standard models of one and four layers with narrow perceptrons, at c = 10."""
+    size = SIZES[scale]
+    hidden = HIDDEN[:1] if scale == "smoke" else HIDDEN
+    sheets: list[Sheet] = []
+    aims: list[LineAim] = []
+    for task in _tasks(scale):
+        lines = [
+            Line(
+                f"standard, {layers} layer{'s' if layers > 1 else ''}",
+                role,
+                {float(m): Spot(_small(size, task, layers, m), "scale=10") for m in hidden}
+                | ({64.0: Spot(_full(task, "standard", scale), "scale=10")} if layers == 4 else {}),
+            )
+            for layers, role in ((1, "second"), (4, "standard"))
+        ]
+        whole = {64.0: Spot(_full(task, "positional", scale), "scale=10")}
+        sheets.append(
+            Sheet(
+                f"{task}, c = 10",
+                "hidden units of the perceptrons",
+                [Line("positional, 4 layers", "positional", whole), *lines],
+                log_x=True,
+            )
+        )
+        aims += [
+            Ratio(
+                f"{task}: standard with {line.label.split(', ')[1]} and {m} hidden units is worse than positional by "
+                "an order of magnitude at c = 10.",
+                AtLeast(10),
+                Place(f"{task}, c = 10", "positional, 4 layers", 64.0),
+                Place(f"{task}, c = 10", line.label, float(m)),
+            )
+            for line in lines
+            for m in hidden
+        ]
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def _small(size: Size, task: str, layers: int, hidden: int) -> Recipe:
+    return size.recipe(
+        f"small-{task}-{layers}-{hidden}",
+        make_task(task, length=8),
+        Standard(layers=layers, hidden=hidden),
+        {"scale": SCALES},
+    )
+
+
+def _variant(size: Size, scale: str, task: str, name: str) -> Recipe:
+    """One model of the ablation; the first and the last are those of the value-scale figure."""
+    shared = {"M0": "standard", "M5": "positional"}
+    if name in shared:
+        return _full(task, shared[name], scale)
+    return size.recipe(f"{task}-{name}", make_task(task, length=8), ABLATION[name], {"scale": SCALES})
+
+
+def ablation(scale: str) -> Plan:
+    """Where positions enter: the input, the attention, both, or nowhere."""
+    size = SIZES[scale]
+    sheets: list[Sheet] = []
+    aims: list[LineAim] = []
+    for task in _tasks(scale):
+        lines = [
+            Line.along("scale", _variant(size, scale, task, name), f"{name} {WHAT[name]}", ROLES[name])
+            for name in ABLATION
+        ]
+        sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
+        labels = {name: line.label for name, line in zip(ABLATION, lines, strict=True)}
+        aims += [
+            Ratio(
+                f"{task}: at c = 10 {good}, with weights from positions only, is better than {bad} by an order of "
+                "magnitude.",
+                AtLeast(10),
+                Place(task, labels[good], 10.0),
+                Place(task, labels[bad], 10.0),
+            )
+            for good in ("M5", "M1")
+            for bad in ("M0", "M2", "M3", "M4")
+        ]
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def rope(scale: str) -> Plan:
+    """Rotary positions that rotate, beside those published, which did not."""
+    size = SIZES[scale]
+    known = published("positional")["rope"]
+    sheets: list[Sheet] = []
+    aims: list[LineAim] = []
+    for task in _tasks(scale):
+        rotated = Standard(encoding=(OneHot(), Rope()))
+        recipe = size.recipe(f"rope-{task}", make_task(task, length=8), rotated, {"scale": SCALES})
+        marks = {float(c): value for c, value in known.get(task, {}).items()}
+        lines = [
+            Line.along("scale", _full(task, "positional", scale), "positional", "positional"),
+            Line.along("scale", _full(task, "standard", scale), "standard", "standard", marks),
+            Line.along("scale", recipe, "standard with RoPE", "rotary"),
+        ]
+        sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
+        at_ten = Place(task, "standard with RoPE", 10.0)
+        aims += [
+            Ratio(
+                f"{task}: RoPE does not help the standard model at c = 10 (error at most halved).",
+                AtMost(2),
+                at_ten,
+                Place(task, "standard", 10.0),
+            ),
+            Ratio(
+                f"{task}: positional is better than RoPE by an order of magnitude at c = 10.",
+                AtLeast(10),
+                Place(task, "positional", 10.0),
+                at_ten,
+            ),
+        ]
+    note = (
+        "The published code turned every position of a head by the same angle, which leaves all scores as they were: "
+        "its model is the standard one, and its published values are the hollow marks on that line."
+    )
+    return Plan(sheets, aims, size.seeds, f"{note} {size.differs}".strip())
+
+
+VARIANTS = (
+    Lines(
+        "positional/small-models",
+        "Smaller standard models",
+        "Mean squared error on values ten times as large as in training, for standard models of one and four layers "
+        "with 2 to 16 hidden units: is it too many parameters that make them fail?",
+        described("two tasks, three seeds, about 30 minutes on 2 cores"),
+        small_models,
+    ),
+    Lines(
+        "positional/ablation",
+        "Where positions enter",
+        "Mean squared error over the scale of the values for six models: positions appended to the tokens, used for "
+        "the attention weights, both, or neither.",
+        described("two tasks, three seeds, about 30 minutes on 2 cores, less after value-scale"),
+        ablation,
+    ),
+    Lines(
+        "positional/rope",
+        "Rotary positions",
+        "Mean squared error over the scale of the values for standard attention with rotary positions.",
+        described("two tasks, three seeds, about 15 minutes on 2 cores, less after value-scale"),
+        rope,
+    ),
+)

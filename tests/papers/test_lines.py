@@ -1,0 +1,192 @@
+"""Figures made of lines: their aims against numbers worked out by hand, and a real small run."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from ordinate.evaluation.claims import AtLeast, AtMost
+from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Widens
+from ordinate.papers.lines import Lines
+from ordinate.papers.positional.sizes import SIZES
+from ordinate.papers.positional.value_scale import recipe_for
+from ordinate.runs import LocalEngine
+from ordinate.training import Recipe
+from ordinate.training.limits import check_lengths
+
+LINES = {name: figure for name, figure in FIGURES.items() if isinstance(figure, Lines)}
+
+
+def test_the_figures_of_the_first_paper_are_there():
+    wanted = (
+        "variable-length",
+        "sample-size",
+        "input-length",
+        "small-models",
+        "ablation",
+        "rope",
+        "accuracy",
+        "k-hop",
+        "mixed-type",
+        "mixed-type-samples",
+    )
+    assert {f"positional/{name}" for name in wanted} <= set(LINES)
+
+
+class Known(Found):
+    """Errors that are constant over samples; x is what they are made of."""
+
+    seeds = 3
+
+    def values(self, place):
+        return [math.nan if place.line == "broken" else place.x + seed for seed in range(3)]
+
+    def errors(self, place):
+        if place.line == "broken":
+            return np.empty((0, 0)), 3
+        size = place.x if place.line == "good" else place.x**3
+        return np.full((3, 10), size), 0
+
+    def published(self, place):
+        return {"good": 2.0, "poor": 8.0}.get(place.line)
+
+
+def test_a_number_is_judged_by_the_median_over_seeds():
+    claim = Shows("It is small.", AtMost(9), Place("a", "good", 4.0)).claim(Known(), "laptop")
+    assert (claim.measured.estimate, claim.published, claim.verdict) == (5.0, 2.0, "supported")
+
+
+def test_a_lead_is_the_difference_of_every_seed():
+    aim = Leads("It leads.", AtLeast(2), Place("a", "poor", 6.0), Place("a", "good", 3.0))
+    claim = aim.claim(Known(), "laptop")
+    assert (claim.measured.estimate, claim.published, claim.verdict) == (3.0, 6.0, "supported")
+
+
+def test_a_ratio_is_that_of_the_errors():
+    aim = Ratio("It is better.", AtLeast(4), Place("a", "good", 2.0), Place("a", "poor", 2.0))
+    claim = aim.claim(Known(), "laptop")
+    assert claim.measured.estimate == pytest.approx(4)
+    assert claim.published == 4.0
+
+
+def test_a_gap_that_grows_has_the_exponent_it_has():
+    claim = Widens("It grows.", AtLeast(0), "a", "good", "poor", (1.0, 2.0, 4.0)).claim(Known(), "laptop")
+    assert claim.measured.estimate == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    "aim",
+    [
+        Shows("One.", AtLeast(0), Place("a", "broken", 1.0)),
+        Leads("Two.", AtLeast(0), Place("a", "good", 1.0), Place("a", "broken", 1.0)),
+        Ratio("Three.", AtLeast(0), Place("a", "broken", 1.0), Place("a", "good", 1.0)),
+        Widens("Four.", AtLeast(0), "a", "good", "broken", (1.0, 2.0)),
+    ],
+)
+def test_seeds_that_failed_decide_nothing(aim):
+    claim = aim.claim(Known(), "laptop")
+    assert (claim.failed, claim.verdict) == (3, "inconclusive")
+
+
+def places(aim):
+    if isinstance(aim, Widens):
+        return [Place(aim.sheet, line, x) for line in (aim.better, aim.worse) for x in aim.xs]
+    return [value for value in vars(aim).values() if isinstance(value, Place)]
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+@pytest.mark.parametrize("name", LINES)
+def test_aims_name_places_that_are_measured(name, scale):
+    plan = LINES[name].plan(scale)
+    there = {Place(s.title, line.label, x) for s in plan.sheets for line in s.lines for x in line.spots}
+    assert plan.aims
+    for aim in plan.aims:
+        assert aim.sentence.endswith(".")
+        assert places(aim)
+        assert set(places(aim)) <= there
+    for sheet in plan.sheets:
+        for line in sheet.lines:
+            for spot in line.spots.values():
+                axes = spot.recipe.evaluation.axes
+                assert spot.point in {"validation", *(f"{axis}={x:g}" for axis in axes for x in axes[axis])}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_recipes_can_be_written_and_read(name):
+    plan = LINES[name].plan("laptop")
+    names = [recipe.name for recipe in plan.recipes]
+    assert len(set(names)) == len(names)
+    assert plan.seeds >= 3
+    for recipe in plan.recipes:
+        assert Recipe.parse(json.loads(json.dumps(recipe.to_dict()))) == recipe
+        check_lengths(recipe)
+
+
+@pytest.mark.parametrize("name", ["small-models", "ablation", "rope"])
+def test_runs_are_those_of_the_value_scale_figure_where_they_are_the_same(name):
+    recipes = LINES[f"positional/{name}"].plan("laptop").recipes
+    for model in ("positional", "standard"):
+        assert recipe_for("sum", model, "laptop") in recipes
+
+
+def test_paper_scale_is_as_published():
+    def first(name):
+        return LINES[f"positional/{name}"].plan("paper").recipes[0]
+
+    assert SIZES["paper"].training.steps == 60_030
+    variable = first("variable-length")
+    assert (variable.training.samples, variable.training.batch) == (500_000, 2048)
+    assert variable.training.optimizer.learning_rate == 1e-4
+    hops = first("k-hop")
+    assert (hops.task.length, hops.training.steps, hops.training.samples) == (98, 100_000, 50_000)
+    mixed = first("mixed-type")
+    assert (mixed.model.layers, mixed.model.width, mixed.training.schedule.patience) == (3, 32, 10)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Figures of several kinds, small, in one store."""
+    out = tmp_path_factory.mktemp("lines")
+    names = ("sample-size", "accuracy", "k-hop")
+    return {
+        name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=LocalEngine(workers=2))
+        for name in names
+    }
+
+
+def test_small_runs_give_documents_without_verdicts(made):
+    for name, result in made.items():
+        assert result.claims
+        assert all(claim.verdict is None for claim in result.claims)
+        assert result.files["png"].stat().st_size > 5000
+        again = rewrite_report(result.files["json"].parent)
+        assert again.document == json.loads(result.files["json"].read_text()), name
+
+
+def test_sheets_hold_the_column_they_name(made):
+    document = made["accuracy"].document
+    sheet = document["sheets"][0]
+    assert sheet["column"] == "accuracy"
+    assert all(0 <= v <= 1 for line in sheet["lines"] for row in line["values"] for v in row)
+    assert sheet["lines"][0]["published"]["1"] == 0.976
+    assert document["table"]["rows"][0][2].endswith("%")
+    hops = made["k-hop"].document["sheets"]
+    assert [sheet["column"] for sheet in hops] == ["cross_entropy", "cross_entropy", "symbol_accuracy"]
+    losses = [v for sheet in hops[:2] for line in sheet["lines"] for row in line["values"] for v in row]
+    assert all(1.5 < loss < 3.5 for loss in losses)  # hardly trained: near the logarithm of 16 symbols
+
+
+def test_lines_over_samples_have_a_recipe_for_each(made):
+    lines = made["sample-size"].document["sheets"][0]["lines"]
+    assert lines[0]["x"] == [20.0, 40.0]
+    assert "20, 40" in made["sample-size"].document["settings"]["training set"]
+
+
+def test_the_report_says_what_differs_and_what_the_published_rotation_did(made):
+    assert "leaves all scores as they were" in LINES["positional/rope"].plan("laptop").differs
+    figure = LINES["positional/accuracy"]
+    assert "no verdict" in " ".join(figure.notes(made["accuracy"].document))
+    assert "published values" in figure.caption(made["accuracy"].document)
+    assert "published values" not in figure.caption(made["k-hop"].document)
