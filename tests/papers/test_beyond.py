@@ -13,8 +13,8 @@ from ordinate.papers.beyond.recipes import absolute, related
 from ordinate.papers.extrapolation import Scale
 from ordinate.papers.measured import Curve
 from ordinate.positions.relations import aligned, window
-from ordinate.runs import LocalEngine
 from ordinate.training import Recipe
+from tests.papers.inline import Inline
 
 BEYOND = {name: figure for name, figure in FIGURES.items() if name.startswith("beyond/")}
 FIGURE = FIGURES["beyond/addition-1000"]
@@ -42,7 +42,7 @@ def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(FIGURE), "scale", lambda self, name: tiny(name))
-        return out, FIGURE.reproduce("laptop", out, engine=LocalEngine(workers=2))
+        return out, FIGURE.reproduce("laptop", out, engine=Inline())
 
 
 def test_the_document_has_every_seed_axis_and_fact(made):
@@ -92,7 +92,7 @@ def test_every_scale_describes_recipes_that_can_be_written_and_read(name):
 
 def test_a_scale_without_aims_says_that_one_seed_is_no_verdict(tmp_path):
     figure = FIGURES["beyond/addition-in-text"]
-    result = figure.reproduce("smoke", tmp_path, engine=LocalEngine(workers=1))
+    result = figure.reproduce("smoke", tmp_path, engine=Inline())
     assert result.document["note"] == "one seed, no verdict"
     assert "one seed, no verdict" in result.files["html"].read_text()
 

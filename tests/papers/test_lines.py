@@ -12,9 +12,9 @@ from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Widens
 from ordinate.papers.lines import Lines
 from ordinate.papers.positional.sizes import SIZES
 from ordinate.papers.positional.value_scale import recipe_for
-from ordinate.runs import LocalEngine
 from ordinate.training import Recipe
 from ordinate.training.limits import check_lengths
+from tests.papers.inline import Inline
 
 LINES = {name: figure for name, figure in FIGURES.items() if isinstance(figure, Lines)}
 
@@ -150,10 +150,7 @@ def made(tmp_path_factory):
     """Figures of several kinds, small, in one store."""
     out = tmp_path_factory.mktemp("lines")
     names = ("sample-size", "accuracy", "k-hop")
-    return {
-        name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=LocalEngine(workers=2))
-        for name in names
-    }
+    return {name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=Inline()) for name in names}
 
 
 def test_small_runs_give_documents_without_verdicts(made):

@@ -16,10 +16,10 @@ from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.papers.trained import Trained
-from ordinate.runs import LocalEngine
 from ordinate.tasks import make_task
 from ordinate.training import Recipe
 from ordinate.training.limits import check_lengths
+from tests.papers.inline import Inline
 
 TRAINED = {
     name: figure
@@ -124,7 +124,7 @@ def made(tmp_path_factory):
     """Figures of every kind, small, in one store."""
     out = tmp_path_factory.mktemp("symmetry")
     names = ("symmetry/fig-2c", "symmetry/fig-8a", "symmetry/fig-4c", "symmetry/fig-11", "symmetry/table-1")
-    return {name: FIGURES[name].reproduce("smoke", out, engine=LocalEngine(workers=2)) for name in names}
+    return {name: FIGURES[name].reproduce("smoke", out, engine=Inline()) for name in names}
 
 
 def test_small_runs_give_documents_without_verdicts(made):

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from ordinate.papers.aims import at_least, at_most
+from ordinate.papers.aims import at_least
 from ordinate.papers.beyond.addition import DECLARED
 from ordinate.papers.beyond.addition import RELATION as SUMS
 from ordinate.papers.beyond.multiplication import RELATION as PRODUCTS
@@ -44,12 +44,7 @@ class Both(Extrapolation):
                 Curve(related("both", task, relations, steps, lengths=LENGTHS[:5]), 3, "positional", told),
                 Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, "standard", NOTHING),
             ),
-            (
-                at_least(
-                    "both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."
-                ),
-                at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
-            ),
+            (at_least("both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."),),
         )
 
 
@@ -80,8 +75,5 @@ class InText(Extrapolation):
                 Curve(related("text", task, relation, steps, lengths=LENGTHS[:4]), 3, "positional", told),
                 Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, "standard", NOTHING),
             ),
-            (
-                at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),
-                at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
-            ),
+            (at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),),
         )
