@@ -5,14 +5,18 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from ordinate.evaluation.claims import AtLeast, AtMost
 from ordinate.papers import FIGURES, rewrite_report
-from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Widens
+from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.lines import Lines
+from ordinate.papers.positional.learnability import RISK, TASK, measured
 from ordinate.papers.positional.sizes import SIZES
 from ordinate.papers.positional.value_scale import recipe_for
-from ordinate.training import Recipe
+from ordinate.runs import Run
+from ordinate.seeds import generator
+from ordinate.training import Recipe, load_model
 from ordinate.training.limits import check_lengths
 from tests.papers.inline import Inline
 
@@ -31,6 +35,7 @@ def test_the_figures_of_the_first_paper_are_there():
         "k-hop",
         "mixed-type",
         "mixed-type-samples",
+        "learnability",
     )
     assert {f"positional/{name}" for name in wanted} <= set(LINES)
 
@@ -76,6 +81,14 @@ def test_a_gap_that_grows_has_the_exponent_it_has():
     assert claim.measured.estimate == pytest.approx(2)
 
 
+def test_exponents_are_those_of_every_seed():
+    aim = Steeper("It grows.", AtLeast(0), "a", "good", (1.0, 2.0, 4.0))
+    expected = np.polyfit(np.log([1, 2, 4]), np.log([2, 3, 5]), 1)[0]  # the middle one of three seeds
+    assert aim.claim(Known(), "laptop").measured.estimate == pytest.approx(expected)
+    than = Steeper("It grows faster.", AtLeast(0), "a", "good", (1.0, 2.0, 4.0), than="poor")
+    assert than.claim(Known(), "laptop").measured.estimate == 0
+
+
 @pytest.mark.parametrize(
     "aim",
     [
@@ -83,6 +96,7 @@ def test_a_gap_that_grows_has_the_exponent_it_has():
         Leads("Two.", AtLeast(0), Place("a", "good", 1.0), Place("a", "broken", 1.0)),
         Ratio("Three.", AtLeast(0), Place("a", "broken", 1.0), Place("a", "good", 1.0)),
         Widens("Four.", AtLeast(0), "a", "good", "broken", (1.0, 2.0)),
+        Steeper("Five.", AtLeast(0), "a", "good", (1.0, 2.0), than="broken"),
     ],
 )
 def test_seeds_that_failed_decide_nothing(aim):
@@ -93,6 +107,8 @@ def test_seeds_that_failed_decide_nothing(aim):
 def places(aim):
     if isinstance(aim, Widens):
         return [Place(aim.sheet, line, x) for line in (aim.better, aim.worse) for x in aim.xs]
+    if isinstance(aim, Steeper):
+        return [Place(aim.sheet, line, x) for line in (aim.line, aim.than or aim.line) for x in aim.xs]
     return [value for value in vars(aim).values() if isinstance(value, Place)]
 
 
@@ -109,8 +125,11 @@ def test_aims_name_places_that_are_measured(name, scale):
     for sheet in plan.sheets:
         for line in sheet.lines:
             for spot in line.spots.values():
-                axes = spot.recipe.evaluation.axes
-                assert spot.point in {"validation", *(f"{axis}={x:g}" for axis in axes for x in axes[axis])}
+                axes, training = spot.recipe.evaluation.axes, spot.recipe.training
+                every = training.checkpoint_every or training.steps
+                kept = {f"step={n}" for n in range(every, training.steps + 1, every)}
+                measured = {f"{axis}={x:g}" for axis in axes for x in axes[axis]}
+                assert spot.point in {"validation"} | measured | kept
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -149,7 +168,7 @@ def test_paper_scale_is_as_published():
 def made(tmp_path_factory):
     """Figures of several kinds, small, in one store."""
     out = tmp_path_factory.mktemp("lines")
-    names = ("sample-size", "accuracy", "k-hop")
+    names = ("sample-size", "accuracy", "k-hop", "learnability")
     return {name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=Inline()) for name in names}
 
 
@@ -165,12 +184,12 @@ def test_small_runs_give_documents_without_verdicts(made):
 def test_sheets_hold_the_column_they_name(made):
     document = made["accuracy"].document
     sheet = document["sheets"][0]
-    assert sheet["column"] == "accuracy"
+    assert (sheet["ylabel"], sheet["percent"]) == ("accuracy", True)
     assert all(0 <= v <= 1 for line in sheet["lines"] for row in line["values"] for v in row)
     assert sheet["lines"][0]["published"]["1"] == 0.976
     assert document["table"]["rows"][0][2].endswith("%")
     hops = made["k-hop"].document["sheets"]
-    assert [sheet["column"] for sheet in hops] == ["cross_entropy", "cross_entropy", "symbol_accuracy"]
+    assert [sheet["ylabel"] for sheet in hops] == ["cross-entropy", "cross-entropy", "symbols right"]
     losses = [v for sheet in hops[:2] for line in sheet["lines"] for row in line["values"] for v in row]
     assert all(1.5 < loss < 3.5 for loss in losses)  # hardly trained: near the logarithm of 16 symbols
 
@@ -187,3 +206,23 @@ def test_the_report_says_what_differs_and_what_the_published_rotation_did(made):
     assert "no verdict" in " ".join(figure.notes(made["accuracy"].document))
     assert "published values" in figure.caption(made["accuracy"].document)
     assert "published values" not in figure.caption(made["k-hop"].document)
+
+
+def test_the_gap_is_that_of_the_samples_trained_on_and_new_ones(made):
+    result = made["learnability"]
+    store = result.files["json"].parents[2] / "runs"
+    run = Run(next(store.glob("gap-positional-20-4-2-*/seed-0")))
+    model = load_model(run)
+    slow = []
+    for batch in (
+        TASK.sample(20, generator=generator(0, "train", 8), length=8),
+        TASK.sample(RISK, generator=generator(0, "risk")),
+    ):
+        with torch.no_grad():
+            slow.append(float((model(batch.input.float(), batch.coordinates) - batch.target).square().mean()))
+    found = measured(run.path, None)
+    assert found.gap == pytest.approx(abs(slow[0] - slow[1]), rel=1e-4)
+    sheets = {sheet["title"]: sheet for sheet in result.document["sheets"]}
+    assert sheets["gap over steps"]["lines"][0]["x"] == [2.0, 4.0]
+    assert sheets["gap over steps"]["lines"][0]["values"][0][1] == pytest.approx(found.gap)
+    assert sheets["bound over training samples"]["lines"][0]["values"][0][0] == pytest.approx(found.bound)

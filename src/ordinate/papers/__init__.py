@@ -9,6 +9,7 @@ from ordinate.papers.beyond.multiplication import Multiplication1, Multiplicatio
 from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.positional.hops import K_HOP
+from ordinate.papers.positional.learnability import LEARNABILITY
 from ordinate.papers.positional.mixed import MIXED
 from ordinate.papers.positional.numbers import NUMBERS
 from ordinate.papers.positional.value_scale import ValueScale
@@ -23,7 +24,7 @@ from ordinate.papers.symmetry.proposition import Proposition
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
-POSITIONAL: tuple[Figure, ...] = (ValueScale(), *VARIANTS, *NUMBERS, *MIXED, K_HOP)
+POSITIONAL: tuple[Figure, ...] = (ValueScale(), *VARIANTS, *NUMBERS, *MIXED, K_HOP, LEARNABILITY)
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
 BEYOND: tuple[Figure, ...] = (

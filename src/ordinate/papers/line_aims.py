@@ -119,3 +119,26 @@ class Widens(LineAim):
                 self.xs, *(np.stack([errors for errors, _ in line]) for line in lines)
             )
         return Claim(self.sentence, measured, self.predicate, None, found.seeds, failed, scale)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Steeper(LineAim):
+    """The exponent k of number ~ x^k on one line, seed by seed; less that of another line, where one is named."""
+
+    sheet: str
+    line: str
+    xs: tuple[float, ...]
+    than: str | None = None
+
+    def claim(self, found: Found, scale: str) -> Claim:
+        """Median of the exponents, or of their differences, with its interval over seeds."""
+        slopes = self.slopes(found, self.line)
+        if self.than is not None:
+            slopes = [a - b for a, b in zip(slopes, self.slopes(found, self.than), strict=True)]
+        return Claim.over_seeds(self.sentence, slopes, self.predicate, scale)
+
+    def slopes(self, found: Found, line: str) -> list[float]:
+        """Least squares of log number over log x."""
+        values = np.array([found.values(Place(self.sheet, line, x)) for x in self.xs])
+        centred = np.log(self.xs) - np.log(self.xs).mean()
+        return [float(k) for k in centred @ np.log(values) / (centred @ centred)]

@@ -54,28 +54,42 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Column:
+    """A number of a run at a point, as a reader calls it; drawn in per cent, or on a logarithmic axis."""
+
+    label: str
+    read: Callable[[Run, str], float]
+    """Called with runs that ended."""
+    percent: bool = False
+
+
+def stored(field: str) -> Callable[[Run, str], float]:
+    """A field of the points that the run stored when it ended."""
+
+    def read(run: Run, point: str) -> float:
+        points = run.read_result("evaluation")
+        named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
+        return float(named[point][field])
+
+    return read
+
+
+MSE = Column("mean squared error", stored("mse"))
+ACCURACY = Column("accuracy", stored("accuracy"), percent=True)
+SYMBOLS = Column("symbols right", stored("symbol_accuracy"), percent=True)
+ENTROPY = Column("cross-entropy", stored("cross_entropy"))
+
+
+@dataclass(frozen=True)
 class Sheet:
-    """One panel: its lines, and which column of the points (`mse`, `accuracy`, `cross_entropy`) they show."""
+    """One panel: its lines, and the column that they show."""
 
     title: str
     xlabel: str
     lines: Sequence[Line]
-    column: str = "mse"
+    column: Column = MSE
     trained_to: float | None = None
     log_x: bool = False
-
-
-COLUMNS = {
-    "mse": "mean squared error",
-    "accuracy": "accuracy",
-    "symbol_accuracy": "symbols right",
-    "cross_entropy": "cross-entropy",
-    "variance_share": "share of the variance",
-}
-"""What a reader calls a column."""
-
-SHARES = ("accuracy", "symbol_accuracy")
-"""Columns that are drawn in per cent; the others have a logarithmic axis."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,9 @@ class Plan:
     aims: Sequence[LineAim] = ()
     seeds: int = 3
     differs: str = ""
-    """In what the scale differs from the published setting."""
+    """In what the scale differs from the published setting, and what else a reader must know."""
+    columns: int | None = None
+    """Panels side by side, where the number of sheets does not say it."""
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -117,6 +133,7 @@ class Lines(Trained):
         return {
             "settings": _settings(plan),
             "sheets": sheets,
+            "columns": plan.columns or (2 if len(sheets) in (2, 4) else 3),
             "differs": plan.differs,
             "claims": [aim.claim(found, scale).to_dict() for aim in plan.aims],
             "table": _table(sheets),
@@ -128,15 +145,15 @@ class Lines(Trained):
             Panel(
                 sheet["title"],
                 sheet["xlabel"],
-                COLUMNS[sheet["column"]],
+                sheet["ylabel"],
                 [_series(line) for line in sheet["lines"]],
                 trained_to=sheet["trained_to"],
                 log_x=sheet["log_x"],
-                percent=sheet["column"] in SHARES,
+                percent=sheet["percent"],
             )
             for sheet in document["sheets"]
         ]
-        return value_curves(panels, columns=2 if len(panels) in (2, 4) else 3)
+        return value_curves(panels, columns=document["columns"])
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what lines, bands and marks are."""
@@ -191,14 +208,15 @@ def _sheet(sheet: Sheet, study: Study) -> dict[str, Any]:
     return {
         "title": sheet.title,
         "xlabel": sheet.xlabel,
-        "column": sheet.column,
+        "ylabel": sheet.column.label,
+        "percent": sheet.column.percent,
         "trained_to": sheet.trained_to,
         "log_x": sheet.log_x,
         "lines": [_line(line, sheet.column, study) for line in sheet.lines],
     }
 
 
-def _line(line: Line, column: str, study: Study) -> dict[str, Any]:
+def _line(line: Line, column: Column, study: Study) -> dict[str, Any]:
     """The column at every x, a row a seed, and facts about the runs."""
     runs = {x: study.runs(spot.recipe) for x, spot in line.spots.items()}
     columns = [[_value(run, line.spots[x].point, column) for run in at] for x, at in runs.items()]
@@ -215,13 +233,9 @@ def _line(line: Line, column: str, study: Study) -> dict[str, Any]:
     }
 
 
-def _value(run: Run, point: str, column: str) -> float | None:
-    """A column of a run's point; `None` for a run that failed."""
-    if run.status != "done":
-        return None
-    points = run.read_result("evaluation")
-    named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
-    value = float(named[point][column])
+def _value(run: Run, point: str, column: Column) -> float | None:
+    """A column of a run; `None` for a run that failed."""
+    value = column.read(run, point) if run.status == "done" else math.nan
     return value if math.isfinite(value) else None
 
 
@@ -263,9 +277,9 @@ def _table(sheets: list[dict[str, Any]]) -> dict[str, Any]:
                 x: summarise([math.nan if v is None else v for v in column]).median
                 for x, column in zip(line["x"], columns, strict=True)
             }
-            cells = [_cell(medians[x], sheet["column"]) if x in medians else "" for x in points]
+            cells = [_cell(medians[x], sheet["percent"]) if x in medians else "" for x in points]
             rows.append([sheet["title"], line["label"], *cells, f"{len(line['failed'])}"])
-    names = dict.fromkeys(f"{COLUMNS[sheet['column']]} over {sheet['xlabel']}" for sheet in sheets)
+    names = dict.fromkeys(f"{sheet['ylabel']} over {sheet['xlabel']}" for sheet in sheets)
     return {
         "headers": ["panel", "model", *(f"{x:g}" for x in points), "failed"],
         "rows": rows,
@@ -273,7 +287,7 @@ def _table(sheets: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _cell(value: float, column: str) -> str:
+def _cell(value: float, percent: bool) -> str:
     if not math.isfinite(value):
         return "failed"
-    return f"{value:.1%}" if column in SHARES else show_number(value)
+    return f"{value:.1%}" if percent else show_number(value)

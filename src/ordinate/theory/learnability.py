@@ -81,7 +81,8 @@ def _score_matrices(attention: ScoredAttention) -> Float[Tensor, "head source so
         two=2,
         head=attention.heads,
     )
-    return query.transpose(-1, -2) @ key / math.sqrt(query.shape[-2])
+    products: Tensor = query.transpose(-1, -2) @ key / math.sqrt(query.shape[-2])
+    return products
 
 
 def spectral_norm(matrix: Float[Tensor, "row column"]) -> float:

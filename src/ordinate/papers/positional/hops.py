@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ordinate.evaluation.predicates import AtLeast, AtMost
 from ordinate.models import Decoder, ModelSettings, PositionalDecoder
 from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import ENTROPY, SYMBOLS, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import described
 from ordinate.tasks import make_task
 from ordinate.training import AdamW, Cosine, Evaluation, Recipe, Training
@@ -87,9 +87,9 @@ def k_hop(scale: str) -> Plan:
         ]
 
     sheets = [
-        Sheet(INSIDE, "layers", lines("validation"), column="cross_entropy"),
-        Sheet(UNSEEN, "layers", lines(f"unseen={ALPHABET}"), column="cross_entropy"),
-        Sheet(RIGHT, "layers", lines("hops=3"), column="symbol_accuracy"),
+        Sheet(INSIDE, "layers", lines("validation"), column=ENTROPY),
+        Sheet(UNSEEN, "layers", lines(f"unseen={ALPHABET}"), column=ENTROPY),
+        Sheet(RIGHT, "layers", lines("hops=3"), column=SYMBOLS),
     ]
     deepest = float(size.depths[-1])
     aims: list[LineAim] = [

@@ -3,7 +3,7 @@
 from ordinate.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.models import Positional, Standard
 from ordinate.papers.line_aims import Leads, LineAim, Place, Ratio, Shows, Widens
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import ACCURACY, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import MODELS, SCALES, TASKS
 from ordinate.papers.published import published
@@ -186,7 +186,7 @@ def accuracy(scale: str) -> Plan:
             recipe = size.recipe(f"integers-{task}-{label}", chosen, model, {"scale": SCALES})
             values = known.get(task, {}).get(label, [])
             lines.append(Line.along("scale", recipe, label, label, dict(zip(SCALES, values, strict=False))))
-        sheets.append(Sheet(task, BY_SCALE, lines, column="accuracy", trained_to=1.0))
+        sheets.append(Sheet(task, BY_SCALE, lines, column=ACCURACY, trained_to=1.0))
         aims += [
             Leads(
                 f"{task}: at c = {c:g} positional is right on more sequences, by 10 points of 100 or more.",

@@ -1,0 +1,192 @@
+"""Theorem 6.1 beside what is measured: bound and generalization gap over samples, layers, heads and training."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from ordinate.evaluation.metrics import squared_error
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import ModelSettings, Positional, Standard, Transformer
+from ordinate.papers.line_aims import LineAim, Steeper
+from ordinate.papers.lines import Column, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.positional.sizes import described
+from ordinate.papers.positional.value_scale import SETTINGS
+from ordinate.runs import Run
+from ordinate.seeds import generator
+from ordinate.tasks import make_task
+from ordinate.tasks.task import Batch
+from ordinate.theory.learnability import measure_norms, theorem_6_1
+from ordinate.training import Evaluation, Recipe, Training, load_model
+from ordinate.training.data import Data
+
+KINDS: dict[str, type[Positional | Standard]] = {"positional": Positional, "standard": Standard}
+TASK = make_task("sum", length=8)
+RISK = 5000
+"""Samples that the risk is measured on."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a checkpoint gives."""
+
+    gap: float
+    bound: float
+
+
+@lru_cache(maxsize=4096)
+def measured(path: Path, step: int | None) -> Measured:
+    """The gap and the bound of a run at a step, or at its last one."""
+    run = Run(path)
+    recipe, model = Recipe.parse(run.recipe), load_model(run, step)
+    samples = recipe.training.samples
+    assert isinstance(model, Transformer)
+    assert samples is not None
+    seen = Data(recipe.task, batch=samples, samples=samples, seed=run.seed).sets.values()
+    new = recipe.task.sample(RISK, generator=generator(run.seed, "risk"))
+    norms = measure_norms(model, tokens=max(recipe.task.lengths()) + 1)
+    bound = theorem_6_1(norms, samples, positional=recipe.model.name == "positional")
+    return Measured(
+        gap=abs(mean_error(model, [new]) - mean_error(model, seen)),
+        bound=math.exp(min(bound.log_value, 700.0)),
+    )
+
+
+def mean_error(model: Transformer, batches: Iterable[Batch]) -> float:
+    """Mean squared error over all samples of some batches."""
+    with torch.no_grad():
+        errors = [
+            squared_error(
+                model(batch.input.float(), batch.coordinates),
+                batch.target.float(),
+                TASK.scored(batch.coordinates),
+            )
+            for batch in batches
+        ]
+    return float(torch.cat(errors).double().mean())
+
+
+def _at(run: Run, point: str) -> Measured:
+    """At `step=300`, or at the end."""
+    return measured(run.path, int(point.removeprefix("step=")) if point.startswith("step=") else None)
+
+
+GAP = Column("gap: |risk - training error|", lambda run, point: _at(run, point).gap)
+BOUND = Column("bound, constants set to 1", lambda run, point: _at(run, point).bound)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is varied, around which middle, and how it is trained."""
+
+    samples: tuple[int, ...]
+    layers: tuple[int, ...]
+    heads: tuple[int, ...]
+    middle: int
+    """Samples where layers and heads are varied, and along training."""
+    training: Training
+    seeds: int
+
+    def recipe(self, kind: str, samples: int | None = None, layers: int = 4, heads: int = 2) -> Recipe:
+        """One model of a kind."""
+        samples = samples or self.middle
+        model: ModelSettings = KINDS[kind](layers=layers, heads=heads)
+        return Recipe(
+            name=f"gap-{kind}-{samples}-{layers}-{heads}",
+            task=TASK,
+            model=model,
+            training=self.training.model_copy(update={"samples": samples}),
+            evaluation=Evaluation(count=1000),
+        )
+
+    def spots(self, kind: str) -> dict[str, dict[float, Spot]]:
+        """What is trained and looked at, by what is varied."""
+        every = self.training.checkpoint_every or self.training.steps
+        return {
+            "training samples": {float(m): Spot(self.recipe(kind, m)) for m in self.samples},
+            "layers": {float(n): Spot(self.recipe(kind, layers=n)) for n in self.layers},
+            "heads": {float(h): Spot(self.recipe(kind, heads=h)) for h in self.heads},
+            "steps": {
+                float(step): Spot(self.recipe(kind), f"step={step}")
+                for step in range(every, self.training.steps + 1, every)
+            },
+        }
+
+
+SIZES = {
+    "smoke": Size((20, 40), (1, 2), (1, 2), 20, Training(steps=4, batch=8, checkpoint_every=2), seeds=1),
+    "laptop": Size(
+        (500, 2000, 8000, 32_000),
+        (1, 2, 3, 4, 6),
+        (1, 2, 4, 8),
+        2000,
+        SETTINGS["laptop"].training.model_copy(update={"steps": 1500, "checkpoint_every": 300}),
+        seeds=3,
+    ),
+    "paper": Size(
+        tuple(range(5000, 50_001, 5000)),
+        (1, 2, 3, 4, 6, 8),
+        (1, 2, 4, 8),
+        30_000,
+        SETTINGS["paper"].training.model_copy(update={"checkpoint_every": 6003}),
+        seeds=10,
+    ),
+}
+
+READING = (
+    "The constants of the theorem are not published and are set to 1, so that the bound is no guarantee: what can be "
+    "compared is how it changes and how the gap changes. Standard attention has the factor of queries and keys, "
+    "positional attention has not."
+)
+
+
+def learnability(scale: str) -> Plan:
+    """The gap above, the bound below, a column for each thing that is varied."""
+    size = SIZES[scale]
+    spots = {kind: size.spots(kind) for kind in KINDS}
+    sheets = [
+        Sheet(
+            f"{column.label.partition(':')[0].partition(',')[0]} over {axis}",
+            axis,
+            [Line(kind, kind, spots[kind][axis]) for kind in KINDS],
+            column=column,
+            log_x=axis == "training samples",
+        )
+        for column in (GAP, BOUND)
+        for axis in spots["positional"]
+    ]
+    aims: list[LineAim] = [
+        Steeper(
+            f"{kind}: the gap falls with samples (its exponent; that of the bound is about -1/2).",
+            AtMost(0),
+            "gap over training samples",
+            kind,
+            tuple(float(m) for m in size.samples),
+        )
+        for kind in KINDS
+    ]
+    aims += [
+        Steeper(
+            f"The bound of standard attention grows faster with {axis} than that of positional attention.",
+            AtLeast(0),
+            f"bound over {axis}",
+            "standard",
+            tuple(spots["standard"][axis]),
+            than="positional",
+        )
+        for axis in ("layers", "heads")
+    ]
+    return Plan(sheets, aims, size.seeds, READING, columns=4)
+
+
+LEARNABILITY = Lines(
+    "positional/learnability",
+    "The bound on the generalization gap, and the gap",
+    "Theorem 6.1 with the norms of trained models beside the difference between their risk and their training error, "
+    "on cumulative sums of 8 numbers: over samples, layers, heads, and along training.",
+    described("both models, three seeds, about 25 minutes on 2 cores"),
+    learnability,
+)
