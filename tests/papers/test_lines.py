@@ -11,6 +11,7 @@ from ordinate.evaluation.claims import AtLeast, AtMost
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.lines import Lines
+from ordinate.papers.positional.families import SAMPLES, by_rounds
 from ordinate.papers.positional.learnability import RISK, TASK, measured
 from ordinate.papers.positional.sizes import SIZES
 from ordinate.papers.positional.value_scale import recipe_for
@@ -36,6 +37,8 @@ def test_the_figures_of_the_first_paper_are_there():
         "mixed-type",
         "mixed-type-samples",
         "learnability",
+        "dynamic",
+        "graphs",
     )
     assert {f"positional/{name}" for name in wanted} <= set(LINES)
 
@@ -129,7 +132,7 @@ def test_aims_name_places_that_are_measured(name, scale):
                 every = training.checkpoint_every or training.steps
                 kept = {f"step={n}" for n in range(every, training.steps + 1, every)}
                 measured = {f"{axis}={x:g}" for axis in axes for x in axes[axis]}
-                assert spot.point in {"validation"} | measured | kept
+                assert spot.point in {"validation"} | measured | kept or spot.point.startswith("rounds=")
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -168,7 +171,7 @@ def test_paper_scale_is_as_published():
 def made(tmp_path_factory):
     """Figures of several kinds, small, in one store."""
     out = tmp_path_factory.mktemp("lines")
-    names = ("sample-size", "accuracy", "k-hop", "learnability")
+    names = ("sample-size", "accuracy", "k-hop", "learnability", "graphs")
     return {name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=Inline()) for name in names}
 
 
@@ -226,3 +229,19 @@ def test_the_gap_is_that_of_the_samples_trained_on_and_new_ones(made):
     assert sheets["gap over steps"]["lines"][0]["x"] == [2.0, 4.0]
     assert sheets["gap over steps"]["lines"][0]["values"][0][1] == pytest.approx(found.gap)
     assert sheets["bound over training samples"]["lines"][0]["values"][0][0] == pytest.approx(found.bound)
+
+
+def test_errors_by_rounds_are_those_of_the_graphs_that_need_them(made):
+    result = made["graphs"]
+    run = Run(next((result.files["json"].parents[2] / "runs").glob("bfs-positional-*/seed-0")))
+    found = by_rounds(run.path)
+    task = Recipe.parse(run.recipe).task
+    batch = task.sample(SAMPLES, generator=generator(0, "rounds"))
+    model = load_model(run)
+    furthest = batch.target[:, :, 0].amax(1)  # distances from vertex 0
+    with torch.no_grad():
+        errors = (model(batch.input.float(), batch.coordinates) - batch.target).square().mean((1, 2))
+    for n in (1, 3):
+        assert found[n] == pytest.approx(float(errors[furthest == n].mean()), rel=1e-4)
+    lines = result.document["sheets"][1]["lines"]
+    assert lines[0]["values"][0][2] == pytest.approx(found[3])
