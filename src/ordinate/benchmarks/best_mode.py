@@ -13,7 +13,8 @@ from ordinate.benchmarks.published import change, published
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Mode, Settings
 from ordinate.benchmarks.textbook import TextbookTraining
-from ordinate.benchmarks.timing import alternate, matmul_rate, threads
+from ordinate.benchmarks.timing import matmul_rate, threads
+from ordinate.evaluation.cost import alternate
 from ordinate.runs import cores
 from ordinate.training import Training
 

@@ -3,7 +3,8 @@
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import load_textbook
-from ordinate.benchmarks.timing import alternate, seconds_of, threads
+from ordinate.benchmarks.timing import threads
+from ordinate.evaluation.cost import alternate, seconds_of
 from ordinate.seeds import generator
 from ordinate.tasks import TASKS, make_task
 

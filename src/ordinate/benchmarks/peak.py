@@ -4,17 +4,12 @@ Operations are those of all matrix products of a step, forward and backward, cou
 formulates the model, and as ours does with neighbouring linear maps merged, which needs fewer for the same result.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-import torch
-from torch.utils.flop_counter import FlopCounterMode
-
 from ordinate.benchmarks.published import KINDS, published, step_seconds
 from ordinate.benchmarks.rows import Progress, Row
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import TextbookTraining
-from ordinate.benchmarks.timing import alternate, matmul_rate, threads
+from ordinate.benchmarks.timing import matmul_rate, threads
+from ordinate.evaluation.cost import alternate, operations
 from ordinate.models import build_model
 from ordinate.training import Recipe
 from ordinate.training.data import Data
@@ -43,7 +38,7 @@ def measure(kind: str, settings: Settings) -> list[Row]:
         lambda: step_seconds(recipe, settings.steps),
         lambda: textbook.step_seconds(settings.steps),
     )
-    merged, plain = count_ours(recipe), count(lambda: textbook.advance(1))
+    merged, plain = count_ours(recipe), operations(lambda: textbook.advance(1))
     return [
         Row(f"{kind}: peak of a {settings.matmul}-wide product", peak / 1e9, "GFLOP/s"),
         Row(f"{kind}: merged step", merged / 1e9, "GFLOP"),
@@ -64,17 +59,4 @@ def count_ours(recipe: Recipe) -> int:
         losses = ensemble_losses([model], [batch], [scored])
         losses.sum().backward()
 
-    return count(step)
-
-
-def count(step: Callable[[], object]) -> int:
-    """Operations of all matrix products in a call, two for each multiplication and addition."""
-    with FlopCounterMode(display=False, custom_mapping={torch.ops.aten.baddbmm_: _added_product}) as counter:
-        step()
-    return int(counter.get_total_flops())
-
-
-def _added_product(added: Any, a: Any, b: Any, *_: Any, **__: Any) -> int:
-    """The in-place product that PyTorch's counter does not know: [k, n, m] x [k, m, p]."""
-    k, n, m = a
-    return int(2 * k * n * m * b[-1])
+    return operations(step)

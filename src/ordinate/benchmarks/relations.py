@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.profiler import ProfilerActivity, profile
 
 from ordinate.attention.choose import is_sparse
 from ordinate.attention.pairwise import dense_attention
@@ -20,12 +19,12 @@ from ordinate.attention.sparse import sparse_attention
 from ordinate.benchmarks.growth import slope
 from ordinate.benchmarks.rows import Progress, Row, at_least, at_most
 from ordinate.benchmarks.settings import Settings, Shape
-from ordinate.benchmarks.timing import alternate, seconds_of, threads
+from ordinate.benchmarks.timing import threads
+from ordinate.evaluation.cost import Call, alternate, peak_bytes, seconds_of
 from ordinate.positions.relations.pattern import Pattern
 
 SUMMARY = "attention over classes of pairs: time and memory against gathered vectors, sparse against dense"
 
-Call = Callable[[], object]
 Core = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Queries, keys and values [batch, head, token, dim] to what they mix."""
 
@@ -208,17 +207,3 @@ def times(settings: Settings, *calls: Call) -> list[float]:
 def _slice(call: Call, seconds: float) -> Callable[[], float]:
     count = max(1, int(seconds / seconds_of(call)))
     return lambda: seconds_of(lambda: [call() for _ in range(count)]) / count
-
-
-def peak_bytes(call: Call) -> int:
-    """The most that a call holds at once."""
-    call()
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        call()
-    results = getattr(profiler.profiler, "kineto_results")  # noqa: B009 (mypy does not know it)
-    changes = [event for event in results.events() if event.name() == "[memory]"]
-    live = most = 0
-    for event in sorted(changes, key=lambda event: event.start_ns()):
-        live += event.nbytes()
-        most = max(most, live)
-    return int(most)

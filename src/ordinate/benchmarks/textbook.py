@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ordinate.benchmarks.timing import seconds_of
 from ordinate.errors import OrdinateError
+from ordinate.evaluation.cost import seconds_of
 from ordinate.tasks import Batch
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "textbook.py"

@@ -1,29 +1,11 @@
 """Timing on a shared machine: sides take turns in short slices, so that noise meets both; medians count."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from statistics import median
 
 import torch
 
-
-def alternate(repeats: int, *sides: Callable[[], float]) -> list[float]:
-    """Call the sides in turn, A B A B ..., and return the median of what each returned.
-
-    >>> turns = iter([1.0, 10.0, 3.0, 30.0, 2.0, 20.0])
-    >>> alternate(3, lambda: next(turns), lambda: next(turns))
-    [2.0, 20.0]
-    """
-    slices = [[side() for side in sides] for _ in range(repeats)]
-    return [median(values) for values in zip(*slices, strict=True)]
-
-
-def seconds_of(call: Callable[[], object]) -> float:
-    """How long one call takes."""
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
+from ordinate.evaluation.cost import seconds_of
 
 
 @contextmanager

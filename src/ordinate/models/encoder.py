@@ -64,10 +64,15 @@ class ResidualBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
+        self,
+        x: Float[Tensor, "batch token width"],
+        coordinates: Coordinates,
+        encoding: Encoding,
+        onto: Float[Tensor, "batch token width"] | None = None,
     ) -> Float[Tensor, "batch token width"]:
-        """Attend, then transform every token."""
-        x = x + self.dropout(self.attention(self.norm_attention(x), coordinates, encoding))
+        """Attend, then transform every token; what was attended to is added to x, or `onto` something else."""
+        attended = self.dropout(self.attention(self.norm_attention(x), coordinates, encoding))
+        x = (x if onto is None else onto) + attended
         return x + self.dropout(self.perceptron(self.norm_perceptron(x)))  # type: ignore[no-any-return]
 
 
@@ -92,11 +97,18 @@ class Encoder(nn.Module):
         trained_loops: tuple[int, int] | None = None,
         once: tuple[int, int] = (0, 0),
         stay: float = 0.0,
+        anew: bool = False,
     ) -> None:
         super().__init__()
         width = attentions[0].width
         self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
-        self.loops, self.trained_loops, self.once, self.stay = loops, trained_loops, once, stay
+        self.loops, self.trained_loops, self.once, self.stay, self.anew = (
+            loops,
+            trained_loops,
+            once,
+            stay,
+            anew,
+        )
         self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if gated else Perceptron
         self.layers = nn.ModuleList(
@@ -123,10 +135,11 @@ class Encoder(nn.Module):
         front, behind = self.once[0], len(self.layers) - self.once[1]
         for layer in self.layers[:front]:
             x = layer(x, coordinates, self.encoding)
+        start = x if self.anew else None
         for loop in self._loops():
             encoding = self.encoding.at_loop(loop)
-            for layer in self.layers[front:behind]:
-                x = layer(x, coordinates, encoding)
+            for number, layer in enumerate(self.layers[front:behind]):
+                x = layer(x, coordinates, encoding, None if number else start)
         for layer in self.layers[behind:]:
             x = layer(x, coordinates, self.encoding)
         return self.decode(self.norm(x))  # type: ignore[no-any-return]

@@ -190,6 +190,11 @@ class ResidualEncoder(ModelSettings):
         0.0, ge=0, lt=1, description="share of loops in training that stay at the encoding of the one before"
     )
 
+    anew: bool = Field(
+        False,
+        description="every loop adds to what entered the first one: only what is attended to is carried over",
+    )
+
     @model_validator(mode="after")
     def _loops_are_a_range(self) -> "ResidualEncoder":
         if self.trained_loops is not None and not 1 <= self.trained_loops[0] <= self.trained_loops[1] <= 1024:
@@ -216,6 +221,7 @@ class ResidualEncoder(ModelSettings):
             trained_loops=self.trained_loops,
             once=self.once,
             stay=self.stay,
+            anew=self.anew,
         )
 
 

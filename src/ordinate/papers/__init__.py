@@ -8,6 +8,7 @@ from ordinate.papers.beyond.cascades import Cascades
 from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
 from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
+from ordinate.papers.positional.cost import Cost
 from ordinate.papers.positional.families import FAMILIES
 from ordinate.papers.positional.hops import K_HOP
 from ordinate.papers.positional.learnability import LEARNABILITY
@@ -25,7 +26,16 @@ from ordinate.papers.symmetry.proposition import Proposition
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
-POSITIONAL: tuple[Figure, ...] = (ValueScale(), *VARIANTS, *NUMBERS, *MIXED, K_HOP, LEARNABILITY, *FAMILIES)
+POSITIONAL: tuple[Figure, ...] = (
+    Cost(),
+    ValueScale(),
+    *VARIANTS,
+    *NUMBERS,
+    *MIXED,
+    K_HOP,
+    LEARNABILITY,
+    *FAMILIES,
+)
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
 BEYOND: tuple[Figure, ...] = (
