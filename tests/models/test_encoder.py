@@ -188,3 +188,28 @@ def test_loops_may_stay_in_training_and_never_in_a_test():
     assert len({tuple(loops) for loops in drawn}) > 20
     model.eval()
     assert model._loops() == [0, 1, 2, 3]
+
+
+def test_loops_that_start_anew_add_to_what_entered_the_first():
+    options = {**SMALL, "layers": 3, "once": (1, 1), "encoding": RELATED, "attention": ContentClass()}
+    model = build_model(ResidualEncoder(**options, loops=3, anew=True), TASK, seed=0).eval()
+    batch = batch_of(TASK)
+    seen = F.one_hot(batch.input, TASK.features).float()
+    first, middle, last = model.layers
+    start = x = first(model.encode(seen), batch.coordinates, model.encoding)
+    for _ in range(3):
+        y = start + middle.attention(middle.norm_attention(x), batch.coordinates, model.encoding)
+        x = y + middle.perceptron(middle.norm_perceptron(y))
+    by_hand = model.decode(model.norm(last(x, batch.coordinates, model.encoding)))
+    torch.testing.assert_close(model(batch.input, batch.coordinates), by_hand)
+
+
+def test_loops_that_start_anew_settle_where_sums_would_grow():
+    options = {**SMALL, "layers": 1, "encoding": RELATED, "attention": ContentClass(), "anew": True}
+    models = [build_model(ResidualEncoder(**options, loops=n), TASK, seed=0).eval() for n in (2, 50)]
+    batch = batch_of(TASK)
+    for model in models:
+        for parameter in (*model.layers[0].perceptron.parameters(), *model.layers[0].attention.parameters()):
+            parameter.data.mul_(0.1)  # a contraction: loops settle
+    few, many = (model(batch.input, batch.coordinates) for model in models)
+    torch.testing.assert_close(few, many, rtol=0.05, atol=0.05)

@@ -7,7 +7,13 @@ Whether a token sees only what is before it, as in a decoder, is up to the encod
 With `loops` the layers are gone through several times with the same weights, but for those `once` names: so many in
 front of the loops and so many behind them. Training may draw the number of loops anew for every batch, and let some
 of them `stay` at the encoding of the loop before: the layers then cannot tell how far they are, and what they have
-learned to do in some loops they do in more of them.
+learned to do in some loops they do in more of them. Loops that start `anew` add what they attend to to what entered the
+first loop, not to what the last one left:
+
+    x_{t+1} = y + perceptron(norm(y)),    y = x_0 + attention(norm(x_t))
+
+A token then keeps something only by attending to itself, and a state that does not change stays as it is in any number
+of loops, where sums would grow.
 """
 
 from collections.abc import Sequence
