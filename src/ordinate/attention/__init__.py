@@ -11,11 +11,13 @@ from ordinate.attention.choose import attend
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.forms import FORMS, Class, Content, ContentClass, Form
 from ordinate.attention.hooks import Hook, captured, hooks, patched
+from ordinate.attention.memory import LOOKS, Dp, DpFree, Look, MemoryAttention, Tmx
 from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
 from ordinate.attention.table import TableAttention, dense_attention, sharpness
 
 __all__ = [
     "FORMS",
+    "LOOKS",
     "Attention",
     "Class",
     "ClassKeys",
@@ -24,13 +26,18 @@ __all__ = [
     "ContentAttention",
     "ContentClass",
     "ContentKeys",
+    "Dp",
+    "DpFree",
     "Form",
     "Hook",
     "HybridAttention",
+    "Look",
+    "MemoryAttention",
     "MultiHead",
     "PositionalAttention",
     "ScoredAttention",
     "TableAttention",
+    "Tmx",
     "attend",
     "attention_scores",
     "attention_weights",

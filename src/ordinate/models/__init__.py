@@ -2,6 +2,8 @@
 
 from ordinate.models.decoder import Decoder, PositionalDecoder
 from ordinate.models.encoder import Encoder
+from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm, PostNorm, PreNorm
+from ordinate.models.memory_settings import Memory
 from ordinate.models.registry import MODELS, build_model
 from ordinate.models.settings import (
     ABLATION,
@@ -22,11 +24,17 @@ __all__ = [
     "ConcatBlock",
     "Decoder",
     "Encoder",
+    "Ffn",
     "Hybrid",
+    "Memory",
+    "MemoryTransformer",
     "Model",
     "ModelSettings",
+    "NoNorm",
     "Positional",
     "PositionalDecoder",
+    "PostNorm",
+    "PreNorm",
     "ResidualEncoder",
     "Standard",
     "Transformer",

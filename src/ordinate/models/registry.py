@@ -3,11 +3,13 @@
 import torch
 
 from ordinate.models.decoder import Decoder, PositionalDecoder
+from ordinate.models.memory_settings import Memory
 from ordinate.models.settings import Hybrid, Model, ModelSettings, Positional, ResidualEncoder, Standard
 from ordinate.tasks.task import Task
 
 MODELS: dict[str, type[ModelSettings]] = {
-    kind.name: kind for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder)
+    kind.name: kind
+    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory)
 }
 
 

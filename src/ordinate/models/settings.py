@@ -19,6 +19,7 @@ from ordinate.attention import (
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
 from ordinate.models.encoder import Encoder
+from ordinate.models.memory import MemoryTransformer
 from ordinate.models.transformer import Transformer, append_dummy
 from ordinate.positions.encodings import (
     ENCODINGS,
@@ -37,7 +38,7 @@ from ordinate.positions.encodings import (
 )
 from ordinate.tasks.task import Task
 
-Model = Transformer | Encoder
+Model = Transformer | Encoder | MemoryTransformer
 """Whatever maps (inputs, coordinates) to outputs and has parameters."""
 
 

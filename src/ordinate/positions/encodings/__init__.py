@@ -10,6 +10,7 @@ from ordinate.positions.encodings.kerple import KerpleLog, KerplePower
 from ordinate.positions.encodings.pairwise import Pairwise, PairwiseEncoding
 from ordinate.positions.encodings.randomized import Randomized
 from ordinate.positions.encodings.rope import Rope, RotaryEncoding
+from ordinate.positions.encodings.rpe import RpeLin, RpeLog, SlopeBias
 from ordinate.positions.encodings.shaw import Shaw
 from ordinate.positions.encodings.significance import Significance
 from ordinate.positions.encodings.sinusoidal import Sinusoidal
@@ -27,7 +28,7 @@ from ordinate.positions.encodings.vectors import (
 _VECTORS = (NoPosition, OneHot, Binary, Sinusoidal, Learned, Randomized, Abacus, Coupling)
 _ROTATIONS = (Rope,)
 _PAIRS = (Shaw, Upe, Significance, Pairwise)
-_BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire)
+_BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog)
 
 ENCODINGS: dict[str, type[EncodingSettings]] = {
     kind.name: kind for kind in (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES)
@@ -57,10 +58,13 @@ __all__ = [
     "Randomized",
     "Rope",
     "RotaryEncoding",
+    "RpeLin",
+    "RpeLog",
     "Shaw",
     "Significance",
     "Sinusoidal",
     "Site",
+    "SlopeBias",
     "TableEncoding",
     "Upe",
     "VectorEncoding",

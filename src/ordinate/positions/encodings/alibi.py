@@ -8,8 +8,8 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.positions.encodings.cache import Cache
-from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Site
-from ordinate.positions.encodings.toeplitz import by_distance
+from ordinate.positions.encodings.encoding import EncodingSettings, Site
+from ordinate.positions.encodings.toeplitz import LagBias, by_distance
 
 
 def slopes(heads: int) -> list[float]:
@@ -24,7 +24,7 @@ def slopes(heads: int) -> list[float]:
     return above[1::2] + above[::2][: heads - below]
 
 
-class AlibiBias(Encoding):
+class AlibiBias(LagBias):
     """Fixed slopes; nothing is trained."""
 
     slopes: Tensor
@@ -34,13 +34,14 @@ class AlibiBias(Encoding):
         self.register_buffer("slopes", torch.tensor(slopes(heads)), persistent=False)
         self._bias = Cache[Tensor](most=2)  # large: heads x tokens^2
 
+    def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
+        """-slope |i - j|."""
+        return -self.slopes[:, None] * torch.arange(len(coordinates), device=self.slopes.device)
+
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
         """b[i, j] = -slope |i - j|."""
-        tokens, slope = len(coordinates), self.slopes
-        return self._bias(
-            (tokens, slope.device, slope.dtype),
-            lambda: by_distance(-slope[:, None] * torch.arange(tokens, device=slope.device)),
-        )
+        key = len(coordinates), self.slopes.device, self.slopes.dtype
+        return self._bias(key, lambda: by_distance(self.lags(coordinates, layer)))
 
 
 class Alibi(EncodingSettings):

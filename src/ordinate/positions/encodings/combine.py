@@ -76,3 +76,14 @@ class Combined(Encoding):
         """Add the biases of all parts."""
         found = [b for part in self._each() if (b := part.bias(coordinates, layer)) is not None]
         return sum(found[1:], start=found[0]) if found else None
+
+    def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"] | None:
+        """Add those of all parts; None where the bias of a part has none."""
+        found = []
+        for part in self._each():
+            lags = part.lags(coordinates, layer)
+            if lags is not None:
+                found.append(lags)
+            elif part.bias(coordinates, layer) is not None:
+                return None
+        return sum(found[1:], start=found[0]) if found else None

@@ -85,6 +85,13 @@ class Encoding(nn.Module):
         """Numbers that are added to scores; one head stands for all."""
         return None
 
+    def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"] | None:
+        """The bias of keys 0 .. n - 1 places back, -inf where they are absent; None where more than the lag decides.
+
+        Causal attention without content is then a convolution.
+        """
+        return None
+
 
 class EncodingSettings(Kind):
     """The part of a recipe that describes an encoding, and builds it."""

@@ -8,30 +8,21 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.coordinates import Coordinates
-from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Site
-from ordinate.positions.encodings.toeplitz import by_distance
+from ordinate.positions.encodings.encoding import EncodingSettings, Site
+from ordinate.positions.encodings.positive import free, positive
+from ordinate.positions.encodings.toeplitz import LagBias
 
 
-def _positive(free: Float[Tensor, " head"]) -> Float[Tensor, "head 1"]:
-    return F.softplus(free)[:, None]
-
-
-def _free(positive: Float[Tensor, "layer head"]) -> Float[Tensor, "layer head"]:
-    """The inverse of softplus."""
-    return positive + torch.log(-torch.expm1(-positive))
-
-
-class KerpleBias(Encoding):
+class KerpleBias(LagBias):
     """r1 and r2 of every layer and head; kinds say how they fall with distance."""
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__()
-        self.scale = nn.Parameter(_free(torch.rand(layers, heads).clamp(min=0.01)))
+        self.scale = nn.Parameter(free(torch.rand(layers, heads).clamp(min=0.01)))
         self.shape = nn.Parameter(self.first_shape(torch.rand(layers, heads).clamp(0.01, 0.99)))
 
     @abstractmethod
@@ -42,11 +33,11 @@ class KerpleBias(Encoding):
     def fall(self, distance: Float[Tensor, " distance"], layer: int) -> Float[Tensor, "head distance"]:
         """How much a score falls with distance, up to the factor r1."""
 
-    def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
-        """b[i, j] = -r1 fall(|i - j|)."""
+    def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
+        """-r1 fall(|i - j|)."""
         scale = self.scale[layer]
         distance = torch.arange(len(coordinates), device=scale.device, dtype=scale.dtype)
-        return by_distance(-_positive(scale) * self.fall(distance, layer))
+        return -positive(scale)[:, None] * self.fall(distance, layer)
 
 
 class KerpleLogBias(KerpleBias):
@@ -54,11 +45,11 @@ class KerpleLogBias(KerpleBias):
 
     def first_shape(self, drawn: Float[Tensor, "layer head"]) -> Float[Tensor, "layer head"]:
         """r2 from U(0, 1)."""
-        return _free(drawn)
+        return free(drawn)
 
     def fall(self, distance: Float[Tensor, " distance"], layer: int) -> Float[Tensor, "head distance"]:
         """log(1 + r2 |i - j|)."""
-        return torch.log1p(_positive(self.shape[layer]) * distance)
+        return torch.log1p(positive(self.shape[layer])[:, None] * distance)
 
 
 class KerplePowerBias(KerpleBias):

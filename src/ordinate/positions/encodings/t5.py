@@ -49,6 +49,11 @@ class T5Bias(Encoding):
         self.table = nn.Parameter(std * torch.randn(heads, buckets))
         self._buckets = Cache[Tensor]()
 
+    def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
+        """table[bucket(-lag)]."""
+        behind = -torch.arange(len(coordinates), device=self.table.device)
+        return self.table[:, bucket(behind, self.buckets, self.furthest)]
+
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
         """b[i, j] = table[bucket(j - i)]."""
         tokens, device = len(coordinates), self.table.device

@@ -1,0 +1,42 @@
+"""Causal attention by scores that fall with the lag (arXiv 2402.00522), with every pair laid out.
+
+    weights[t, s] = exp(score[t, s])                           normalization-free
+    weights[t, s] = exp(score[t, s]) / sum_j exp(score[t, j])  softmax
+
+A score of -inf is a key that is absent. A query without any key receives 0, in both forms.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def present_weights(
+    scores: Float[Tensor, "*batch head query key"], *, normalised: bool
+) -> Float[Tensor, "*batch head query key"]:
+    """Weights from scores; rows without any key are zeros.
+
+    >>> absent = float("-inf")
+    >>> present_weights(torch.tensor([[[absent, absent], [0.0, absent]]]), normalised=True)
+    tensor([[[0., 0.],
+             [1., 0.]]])
+    """
+    if not normalised:
+        return scores.exp()
+    top = scores.detach().amax(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
+    weights = (scores - top).exp()
+    # The largest weight is 1 here, so a sum below 1 is that of no key at all.
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1)
+
+
+def decay_attention(
+    x: Float[Tensor, "batch key width"],
+    scores: Float[Tensor, "#batch head query key"],
+    *,
+    normalised: bool,
+) -> Float[Tensor, "batch head query width"]:
+    """sum_s weights[t, s] x_s for every head; scores without a batch axis of their own are shared by the batch."""
+    weights = present_weights(scores, normalised=normalised)
+    if len(weights) == 1:
+        return torch.einsum("hqk,bkd->bhqd", weights[0], x)
+    return weights @ x[:, None]

@@ -1,0 +1,201 @@
+"""The attention layer of arXiv 2402.00522: every head mixes whole tokens, with a value map of its own.
+
+    Attn_t(X) = W_O sum_h W_V^h sum_{s >= 0} w^h_{t,s} x_{t-s},      w^h_{t,s} = exp(score), or their softmax over s
+
+What a score is made of, besides the encoding's bias R_s (for the paper's own encodings p phi(s)), is a kind:
+
+    dp-free    score = R_s                                   a fixed convolution
+    dp         score = <W_Q^h x_t, W_K^h x_{t-s}> + R_s      no factor 1 / sqrt(d)
+    tmx        score = p phi(s) + p <w^h, x_t>               "t minus x": D instead of D^2 numbers a head
+
+As written, the last is p (phi(s) - phi(<w, x_t>)), where for phi_log the stream holds log g already; with <w, x_t>
+= g or log g it is the same. Its second term is equal for all keys, and would cancel in a softmax.
+
+Maps have no biases, and values of all heads are as wide as tokens, so that heads need not divide the width.
+"""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from ordinate.attention.decay import decay_attention, present_weights
+from ordinate.attention.hooks import Hook
+from ordinate.attention.toeplitz import lag_attention
+from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
+from ordinate.kinds import Kind
+from ordinate.positions.encodings import Encoding, SlopeBias
+from ordinate.positions.encodings.toeplitz import by_lag
+
+Tokens = Float[Tensor, "batch token width"]
+
+
+class Looking(nn.Module):
+    """What scores are made of besides the bias: nothing. Kinds override what they need."""
+
+    def scores(
+        self, x: Tokens, coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch head query key"] | None:
+        """A number for every pair, or None."""
+        return None
+
+    def gain(self, x: Tokens, encoding: Encoding, layer: int) -> Float[Tensor, "batch head token"] | None:
+        """A number for every query that all its keys share, or None."""
+        return None
+
+
+class DotProducts(Looking):
+    """<W_Q x_t, W_K x_s>; at first of variance about 1 where features have variance 1."""
+
+    def __init__(self, width: int, heads: int, dim: int) -> None:
+        super().__init__()
+        std = width**-0.5 * dim**-0.25
+        self.w_q = nn.Parameter(std * torch.randn(heads, dim, width))
+        self.w_k = nn.Parameter(std * torch.randn(heads, dim, width))
+        self.query, self.key = Hook(), Hook()
+
+    def scores(
+        self, x: Tokens, coordinates: Coordinates, encoding: Encoding
+    ) -> Float[Tensor, "batch head query key"]:
+        """q_t . k_s, turned by the encoding where it rotates."""
+        query, key = (torch.einsum("btw,hdw->bhtd", x, w) for w in (self.w_q, self.w_k))
+        query, key = encoding.rotate(query, key, coordinates)
+        products: Tensor = self.query(query) @ self.key(key).transpose(-1, -2)
+        return products
+
+
+class TimeMinusToken(Looking):
+    """p <w, x_t>, with the slopes p of the encoding."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.w = nn.Parameter(width**-0.5 * torch.randn(heads, width))
+
+    def gain(self, x: Tokens, encoding: Encoding, layer: int) -> Float[Tensor, "batch head token"]:
+        """The same for all keys of a query."""
+        if not isinstance(encoding, SlopeBias):
+            raise OrdinateError(
+                'tmx reads the slopes of the encoding: write encoding = "rpe-lin" or "rpe-log"'
+            )
+        return torch.einsum("btw,hw->bht", x, encoding.slopes[layer][:, None] * self.w)
+
+
+class Look(Kind):
+    """The part of a recipe that says what scores are made of."""
+
+    @abstractmethod
+    def build(self, width: int, heads: int) -> Looking:
+        """Make that of one layer."""
+
+    def size(self, width: int) -> int:
+        """Of queries and keys, where there are any."""
+        return width
+
+
+class DpFree(Look):
+    """The lag alone."""
+
+    name: ClassVar[str] = "dp-free"
+    summary: ClassVar[str] = "scores depend on the lag alone: every head is a fixed kernel"
+
+    def build(self, width: int, heads: int) -> Looking:
+        """Nothing besides the bias."""
+        return Looking()
+
+
+class Dp(Look):
+    """Content x content, and the lag."""
+
+    name: ClassVar[str] = "dp"
+    summary: ClassVar[str] = "dot products of queries and keys, and the bias of the lag"
+
+    dim: int | None = Field(None, ge=1, le=65536, description="size of queries and keys; the width without")
+
+    def size(self, width: int) -> int:
+        """As given."""
+        return self.dim or width
+
+    def build(self, width: int, heads: int) -> DotProducts:
+        """Maps to queries and keys."""
+        return DotProducts(width, heads, self.size(width))
+
+
+class Tmx(Look):
+    """The lag minus a linear function of the query."""
+
+    name: ClassVar[str] = "tmx"
+    summary: ClassVar[str] = "the lag minus a linear function of the token that looks; not under a softmax"
+
+    def build(self, width: int, heads: int) -> TimeMinusToken:
+        """A vector a head."""
+        return TimeMinusToken(width, heads)
+
+
+LOOKS: dict[str, type[Look]] = {look.name: look for look in (DpFree, Dp, Tmx)}
+
+
+class MemoryAttention(nn.Module):
+    """One layer. Heads of fixed kernels run as convolutions, by FFT where that is faster.
+
+    Parameters: `w_v` [head, width, width] and `w_o` [width, width], both [..., to, from], those of `looking`, and the
+    slopes in the encoding.
+    """
+
+    def __init__(
+        self, width: int, heads: int, layer: int, looking: Looking, *, normalised: bool = True
+    ) -> None:
+        super().__init__()
+        self.width, self.heads, self.layer = width, heads, layer
+        self.looking, self.normalised = looking, normalised
+        self.w_v = nn.Parameter((width * heads) ** -0.5 * torch.randn(heads, width, width))
+        self.w_o = nn.Parameter(width**-0.5 * torch.randn(width, width))
+        self.scores, self.weights, self.values, self.output = Hook(), Hook(), Hook(), Hook()
+        self._hooks = (self.scores, self.weights, self.values)
+
+    def forward(self, x: Tokens, coordinates: Coordinates, encoding: Encoding) -> Tokens:
+        """Mix tokens by the weights, map them, and add up the heads."""
+        products = self.looking.scores(x, coordinates, encoding)
+        gain = self.looking.gain(x, encoding, self.layer)
+        lags = self._lags(coordinates, encoding)
+        listened = any(hook.patch for hook in self._hooks)
+        if listened or products is not None or lags is None:
+            scores = self._scores(coordinates, encoding, lags)[None]
+            if products is not None:
+                scores = scores + products
+            if listened:
+                return self._in_the_open(x, scores if gain is None else scores + gain[..., None])
+            mixed = decay_attention(x, scores, normalised=self.normalised)
+        else:
+            mixed = lag_attention(x, lags, normalised=self.normalised)
+        if gain is not None:
+            mixed = mixed * gain.exp()[..., None]
+        maps = self.w_o @ self.w_v
+        return self.output(torch.einsum("bhtw,hvw->btv", mixed, maps))  # type: ignore[no-any-return]
+
+    def _lags(self, coordinates: Coordinates, encoding: Encoding) -> Float[Tensor, "head token"] | None:
+        """The bias of every lag, zeros where the encoding has no bias; None where more than the lag decides."""
+        lags = encoding.lags(coordinates, self.layer)
+        if lags is None and encoding.bias(coordinates, self.layer) is None:
+            lags = self.w_v.new_zeros(1, len(coordinates))
+        return None if lags is None else lags.to(self.w_v.dtype).expand(self.heads, -1)
+
+    def _scores(
+        self, coordinates: Coordinates, encoding: Encoding, lags: Float[Tensor, "head token"] | None
+    ) -> Float[Tensor, "head query key"]:
+        """The bias of every pair, -inf where the key is ahead."""
+        if lags is not None:
+            return by_lag(lags)
+        bias = encoding.bias(coordinates, self.layer)
+        assert bias is not None
+        ahead = torch.ones(bias.shape[-2:], dtype=torch.bool, device=bias.device).triu(1)
+        return bias.to(self.w_v.dtype).masked_fill(ahead, float("-inf")).expand(self.heads, -1, -1)
+
+    def _in_the_open(self, x: Tokens, scores: Float[Tensor, "#batch head query key"]) -> Tokens:
+        """Step by step as the formula says, for those who listen to hooks."""
+        weights = self.weights(present_weights(self.scores(scores), normalised=self.normalised))
+        values = self.values(torch.einsum("btw,hvw->bhtv", x, self.w_v))
+        return self.output((weights @ values).sum(1) @ self.w_o.T)  # type: ignore[no-any-return]

@@ -1,0 +1,75 @@
+"""The kind of model behind the memories paper (arXiv 2402.00522), as a recipe describes it."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from torch import nn
+
+from ordinate.attention import LOOKS, DpFree, Look, MemoryAttention, Tmx
+from ordinate.kinds import choose
+from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
+from ordinate.models.settings import Encodings, ModelSettings
+from ordinate.positions.encodings import Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
+from ordinate.tasks.task import Task
+
+
+class Memory(ModelSettings):
+    """Depth L, heads H, FFN width m, and where scores come from.
+
+    Heads are as wide as the model, so that they need not divide it. Any encoding that embeds, rotates or biases fits;
+    `rpe-lin` and `rpe-log` are those of the paper.
+    """
+
+    name: ClassVar[str] = "memory"
+    summary: ClassVar[str] = (
+        "causal; heads that decay with the lag at trained slopes, with or without dot products"
+    )
+
+    layers: int | None = Field(1, ge=1, le=256, description="L; 1 where not given")
+    heads: int = Field(8, ge=1, le=4096, description="H")
+    width: int = Field(8, ge=1, le=65536, description="D")
+    hidden: int = Field(64, ge=1, le=65536, description="m, units of an FFN")
+    encoding: Encodings = (RpeLin(),)
+    attention: Annotated[
+        SerializeAsAny[Look], BeforeValidator(lambda v: choose(v, LOOKS, "model.attention"))
+    ] = DpFree()
+    normalised: bool = Field(True, description="false to leave the sum of the softmax out")
+    ffn: bool = Field(True, description="false for attention alone and a linear readout")
+    norm: Annotated[SerializeAsAny[Norm], BeforeValidator(lambda v: choose(v, NORMS, "model.norm"))] = (
+        NoNorm()
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Memory":
+        if any(isinstance(e, Shaw | Upe | Significance | Pairwise) for e in self.encoding):
+            raise ValueError(
+                "must have an encoding that embeds, rotates or biases, such as rpe-lin: it reads no classes"
+            )
+        if isinstance(self.attention, Tmx):
+            if self.normalised:
+                raise ValueError(
+                    "must have normalised = false with tmx: its term is equal for all keys, and cancels"
+                )
+            if len(self.encoding) != 1 or not isinstance(self.encoding[0], RpeLin | RpeLog):
+                raise ValueError("must have encoding rpe-lin or rpe-log with tmx: it reads their slopes")
+        return self
+
+    def build(self, task: Task) -> MemoryTransformer:
+        """Assemble the model."""
+        layers = self.layers or 1
+        encoding = self.build_encoding(task.trained(), layers, self.attention.size(self.width))
+        attentions = [
+            MemoryAttention(
+                self.width,
+                self.heads,
+                layer,
+                self.attention.build(self.width, self.heads),
+                normalised=self.normalised,
+            )
+            for layer in range(layers)
+        ]
+        inner = [Ffn(self.width, self.hidden, self.width) if self.ffn else None for _ in range(layers - 1)]
+        last: nn.Module = (
+            Ffn(self.width, self.hidden, task.outputs) if self.ffn else nn.Linear(self.width, task.outputs)
+        )
+        return MemoryTransformer(task.features, attentions, encoding, [*inner, None], last, self.norm)
