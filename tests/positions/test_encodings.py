@@ -25,7 +25,7 @@ SITE = Site(trained=(tokens(5), SHORT), layers=2, heads=4, dim=6)
 
 DEFINED = {
     **{name: {} for name in ("none", "sinusoidal", "rope", "randomized", "abacus", "coupling")},
-    **{name: {} for name in ("t5", "alibi", "kerple-log", "kerple-power", "fire")},
+    **{name: {} for name in ("t5", "alibi", "kerple-log", "kerple-power", "fire", "rpe-lin", "rpe-log")},
     "shaw": {"clip": 4},
     "upe": {"clip": 4},
     "significance": {"reach": 3},

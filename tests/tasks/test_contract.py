@@ -10,6 +10,7 @@ from ordinate.tasks import TASKS
 NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
 SYMBOLS = [name for name, task in TASKS.items() if task.family == "arithmetic"]
 AXES = {"length", "scale", "words", "cascade", "carries", "filled", "hops", "unseen", "density", "beyond"}
+AXES |= {"lag", "nesting", "memories"}
 
 VALUES = {
     "scale": 3.0,
@@ -20,6 +21,9 @@ VALUES = {
     "hops": 1,
     "unseen": 1.0,
     "density": 0.5,
+    "lag": 2,
+    "nesting": 1,
+    "memories": 1.0,
 }
 
 every = pytest.mark.parametrize("name", TASKS)
@@ -39,6 +43,8 @@ def small(name, size=5):
         return TASKS[name](parts=[{"name": n, "digits": size} for n in ("addition", "multiplication")])
     if name == "k-hop":
         return TASKS[name](length=size, hops=1)
+    if name == "fixed-memory":
+        return TASKS[name](length=size, lags=(0, 1))
     if name == "mixed":
         return TASKS[name](categories=size, asked=2)
     return TASKS[name](**{"digits" if name in SYMBOLS else "length": size})
@@ -192,6 +198,12 @@ BAD_REQUESTS = [
     ({"unseen": -1}, "unseen must be a whole number from 0 to [0-9]+, got -1: write unseen=0"),
     ({"density": 1.5}, "density must be 0 to 1, got 1.5: write density=0.2"),
     ({"density": float("nan")}, "density must be 0 to 1"),
+    ({"lag": 40}, "lag 40 is beyond a sequence of 32 tokens: write lags of at most 31, or length=41"),
+    ({"lag": -1}, "lag must be a whole number from 0 to 1048576, got -1: write lag=0"),
+    ({"lag": 1.5}, "lag must be a whole number from 0 to 1048576, got 1.5"),
+    ({"memories": 0}, "memories must be a whole number from 1 to [0-9]+, got 0: write memories=1"),
+    ({"memories": float("inf")}, "memories must be a whole number"),
+    ({"nesting": float("nan")}, "nesting must be a whole number"),
     ({"filled": 0}, "filled must be a whole number from 1 to 51, got 0"),
     ({"filled": 52.0}, "filled must be a whole number from 1 to 51, got 52: write filled=51"),
 ]

@@ -33,7 +33,7 @@ def test_the_defaults_are_those_of_the_paper():
     [
         ("medain", "did you mean 'median'"),
         ("max-subaray", "'max-subarray'"),
-        ("zzz", "known: addition, arithmetic, bfs, connectivity"),
+        ("zzz", "known: adaptive-memory, addition, arithmetic, bfs"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest(name, hint):

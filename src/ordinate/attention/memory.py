@@ -69,11 +69,11 @@ class DotProducts(Looking):
 
 
 class TimeMinusToken(Looking):
-    """p <w, x_t>, with the slopes p of the encoding."""
+    """p <w, x_t>, with the slopes p of the encoding; w starts at zero, since a score is not bounded here."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
-        self.w = nn.Parameter(width**-0.5 * torch.randn(heads, width))
+        self.w = nn.Parameter(torch.zeros(heads, width))
 
     def gain(self, x: Tokens, encoding: Encoding, layer: int) -> Float[Tensor, "batch head token"]:
         """The same for all keys of a query."""

@@ -49,7 +49,7 @@ def sample(
         batch, count, length = chosen.parse(text), 1, max(chosen.lengths())
         if batch.coordinates != chosen.coordinates(length):
             length = max(batch.coordinates.ordinate) + 1
-    rows = chosen.show(batch)
+    rows = chosen.at(**given).show(batch)
     if not json:
         print_table(list(rows[0]), [list(row.values()) for row in rows])
         return

@@ -81,6 +81,10 @@ class TestSet:
     lengths: tuple[int, ...]
     batches: tuple[Batch, ...]
 
+    def at(self, task: Task) -> Task:
+        """The task at this value."""
+        return task if self.axis == "length" else task.at(**{self.axis: self.value})
+
 
 def trained_point(task: Task) -> tuple[str, float]:
     """The axis and the value at which a task is as in training: the validation set.
@@ -157,6 +161,7 @@ def measure(
 
 def outputs(model: Model, task: Task, tests: TestSet) -> Iterator[tuple[Tensor, Batch, Tensor]]:
     """Run a model over a test set, some tokens at a time: outputs, the samples they are of, what is scored."""
+    task = tests.at(task)
     for batch in tests.batches:
         scored = task.scored(batch.coordinates)
         chunk = max(1, TOKENS_AT_ONCE // len(batch.coordinates))
@@ -173,7 +178,8 @@ def _measure_numbers(
         errors.append(squared_error(output, target, scored))
         sizes.append(squared_size(target, scored))
         close.append(within_tolerance(output, target, scored, relative=relative, absolute=absolute))
-    variances = [target_variance(batch.target, task.scored(batch.coordinates)) for batch in tests.batches]
+    there = tests.at(task)
+    variances = [target_variance(batch.target, there.scored(batch.coordinates)) for batch in tests.batches]
     per_sample = torch.cat(errors)
     mse = float(per_sample.double().mean())
     variance = sum(variances) / len(variances)

@@ -5,11 +5,11 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import nn
 
-from ordinate.attention import LOOKS, DpFree, Look, MemoryAttention, Tmx
+from ordinate.attention import LOOKS, Dp, DpFree, Look, MemoryAttention, Tmx
 from ordinate.kinds import choose
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
 from ordinate.models.settings import Encodings, ModelSettings
-from ordinate.positions.encodings import Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
+from ordinate.positions.encodings import Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
 from ordinate.tasks.task import Task
 
 
@@ -53,6 +53,19 @@ class Memory(ModelSettings):
             if len(self.encoding) != 1 or not isinstance(self.encoding[0], RpeLin | RpeLog):
                 raise ValueError("must have encoding rpe-lin or rpe-log with tmx: it reads their slopes")
         return self
+
+    def sizes(self, tokens: int) -> tuple[int, int]:
+        """Pairs are laid out only where scores depend on more than the lag, or for short sequences."""
+        layers, heads = self.layers or 1, self.heads
+        square = self.attention.size(self.width) * self.width
+        parameters = layers * (
+            heads * (2 * square + self.width**2) + self.width * (self.width + 2 * self.hidden)
+        )
+        laid_out = isinstance(self.attention, Dp) or any(isinstance(e, Fire) for e in self.encoding)
+        pairs = 3 * heads * tokens if laid_out else 0
+        # A transform is twice as long as the sequence, and of complex numbers.
+        a_token = layers * (8 * heads * self.width + 4 * self.width + 2 * self.hidden + pairs)
+        return parameters, a_token
 
     def build(self, task: Task) -> MemoryTransformer:
         """Assemble the model."""

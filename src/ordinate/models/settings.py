@@ -72,6 +72,13 @@ class ModelSettings(Kind):
     def build(self, task: Task) -> Model:
         """Assemble the model for a task; first weights come from the global generator."""
 
+    def sizes(self, tokens: int) -> tuple[int, int]:
+        """Estimates: how many parameters there are, and how many numbers a training step keeps for every token."""
+        layers, source = self.layers or tokens.bit_length(), self.width + tokens
+        parameters = layers * (2 * self.heads * source**2 + 2 * self.width**2 + 3 * self.width * self.hidden)
+        a_token = layers * (4 * self.heads * source + 4 * self.width + 2 * self.hidden + self.heads * tokens)
+        return parameters, a_token
+
     def build_encoding(self, trained: Sequence[Coordinates], layers: int, dim: int) -> Encoding:
         """One encoding, or several that work together."""
         site = Site(tuple(trained), layers, self.heads, dim)

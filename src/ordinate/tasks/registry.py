@@ -5,6 +5,7 @@ from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, 
 from ordinate.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.tasks.hops import KHop
+from ordinate.tasks.memories import AdaptiveMemory, DecayingMemory, FixedMemory
 from ordinate.tasks.mixed import MixedTypes
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
@@ -14,9 +15,10 @@ NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
 ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
 DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
+MEMORIES = (FixedMemory, AdaptiveMemory, DecayingMemory)
 
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS)
+    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES)
 }
 
 

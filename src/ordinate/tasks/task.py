@@ -90,6 +90,10 @@ class Task(Kind):
             return value in self.lengths()
         return axis == "scale" and value == 1
 
+    def at(self, **axes: Any) -> "Task":
+        """The task at these values of its axes, for tasks where they change what is computed, and so what is scored."""
+        return self
+
     def tested(self) -> "Task":
         """The task with the samples it is tested on: natural ones, whatever training draws."""
         return self

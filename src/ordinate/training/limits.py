@@ -24,11 +24,8 @@ def ensemble_bytes(recipe: Recipe) -> int:
     """Estimate of the memory of one member: parameters with gradients and two moments, and all activations."""
     model, training = recipe.model, recipe.training
     tokens = len(recipe.task.coordinates(max(recipe.task.lengths()))) + 1
-    layers = model.layers or tokens.bit_length()
     number = 8 if training.precision == "float64" else 4
-    source = model.width + tokens
-    parameters = layers * (2 * model.heads * source**2 + 2 * model.width**2 + 3 * model.width * model.hidden)
-    a_token = layers * (4 * model.heads * source + 4 * model.width + 2 * model.hidden + model.heads * tokens)
+    parameters, a_token = model.sizes(tokens)
     data = 2 * tokens * (training.samples or training.batch)
     return number * (5 * parameters + 2 * training.batch * tokens * a_token + data)
 
