@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import nn
 
 from ordinate.attention import LOOKS, Dp, DpFree, Look, MemoryAttention, Tmx
@@ -39,8 +39,8 @@ class Memory(ModelSettings):
         NoNorm()
     )
 
-    @model_validator(mode="after")
-    def _fits(self) -> "Memory":
+    def check_sizes(self) -> None:
+        """Any, but tmx has needs of its own, and classes of pairs are not read."""
         if any(isinstance(e, Shaw | Upe | Significance | Pairwise) for e in self.encoding):
             raise ValueError(
                 "must have an encoding that embeds, rotates or biases, such as rpe-lin: it reads no classes"
@@ -52,7 +52,6 @@ class Memory(ModelSettings):
                 )
             if len(self.encoding) != 1 or not isinstance(self.encoding[0], RpeLin | RpeLog):
                 raise ValueError("must have encoding rpe-lin or rpe-log with tmx: it reads their slopes")
-        return self
 
     def sizes(self, tokens: int) -> tuple[int, int]:
         """Pairs are laid out only where scores depend on more than the lag, or for short sequences."""

@@ -62,11 +62,15 @@ class ModelSettings(Kind):
 
     @model_validator(mode="after")
     def _fits(self) -> "ModelSettings":
+        self.check_sizes()
+        return self
+
+    def check_sizes(self) -> None:
+        """Refuse sizes that do not go together: heads divide the width unless a kind says otherwise."""
         if self.width % self.heads:
             raise ValueError(
                 f"must have a width that is a multiple of heads, got {self.width} and {self.heads}"
             )
-        return self
 
     @abstractmethod
     def build(self, task: Task) -> Model:
