@@ -48,6 +48,7 @@ def test_the_table_has_all_sections():
         "peak",
         "growth",
         "relations",
+        "toeplitz",
     ]
 
 
@@ -160,6 +161,19 @@ def test_relations():
         "choice at 9 tokens, dense: other / chosen": 1.0,
         "choice at 200 tokens, sparse: other / chosen": 1.0,
     }
+
+
+def test_toeplitz():
+    rows = rows_of("toeplitz")
+    assert targets(rows) == {
+        "FFT: slope over tokens": 1.2,
+        "outputs at 40 tokens, relative difference": 1e-10,
+        "gradients at 40 tokens, relative difference": 1e-10,
+        "choice at 16 tokens of 8 samples, pairs: other / chosen": 1.0,
+        "choice at 256 tokens of 1 samples, FFT: other / chosen": 1.0,
+    }
+    assert all(row["ok"] for name, row in rows.items() if "relative difference" in name)
+    assert "training step at 256 tokens" in rows
 
 
 def test_gathered_vectors_give_what_ours_gives():

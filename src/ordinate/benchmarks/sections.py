@@ -13,6 +13,7 @@ from ordinate.benchmarks import (
     relations,
     throughput,
     time_to_quality,
+    toeplitz,
 )
 from ordinate.benchmarks.rows import Progress, Row
 from ordinate.benchmarks.settings import FULL, Settings
@@ -32,6 +33,7 @@ _TABLE: dict[str, tuple[str, Section]] = {
     "peak": (peak.SUMMARY, peak.run),
     "growth": (growth.SUMMARY, growth.run),
     "relations": (relations.SUMMARY, relations.run),
+    "toeplitz": (toeplitz.SUMMARY, toeplitz.run),
 }
 
 SECTIONS: dict[str, str] = {name: summary for name, (summary, _) in _TABLE.items()}

@@ -99,6 +99,11 @@ class Settings:
     """Where the choice between dense and sparse is checked."""
     relation_slice: float
     """Seconds that short calls are repeated for."""
+    kernels_equal: Shape
+    """Where heads of fixed kernels by FFT are compared with pairs laid out; their growth has its width and heads."""
+    kernel_lengths: tuple[int, ...]
+    kernel_choices: tuple[Shape, ...]
+    """Where the choice between FFT and pairs is checked; width and heads are independent there."""
 
 
 FULL = Settings(
@@ -135,6 +140,12 @@ FULL = Settings(
     window_keys=10,
     choices=(Shape(batch=128, tokens=17, width=64, heads=4), Shape(batch=8, tokens=2001, width=64, heads=4)),
     relation_slice=0.2,
+    kernels_equal=Shape(batch=2, tokens=512, width=4, heads=8),
+    kernel_lengths=(1024, 2048, 4096, 8192, 16384, 32768, 65536),
+    kernel_choices=(
+        Shape(batch=64, tokens=32, width=4, heads=4),
+        Shape(batch=8, tokens=1024, width=4, heads=4),
+    ),
 )
 
 QUICK = Settings(
@@ -171,4 +182,10 @@ QUICK = Settings(
     window_keys=3,
     choices=(Shape(batch=2, tokens=9, width=8, heads=2), Shape(batch=2, tokens=200, width=8, heads=2)),
     relation_slice=0.0,
+    kernels_equal=Shape(batch=2, tokens=40, width=2, heads=2),
+    kernel_lengths=(64, 128, 256),
+    kernel_choices=(
+        Shape(batch=8, tokens=16, width=2, heads=2),
+        Shape(batch=1, tokens=256, width=2, heads=2),
+    ),
 )
