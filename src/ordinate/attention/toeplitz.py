@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.attention.decay import decay_attention
-from ordinate.convolution import causal_convolution
+from ordinate.convolution import causal_convolutions
 from ordinate.positions.encodings.toeplitz import by_lag
 
 # Tokens from which on transforms are faster, fitted by eye to forward and backward passes in float32 on one shared
@@ -44,12 +44,12 @@ def toeplitz_attention(
         if normalised:  # a common factor cancels: the largest weight is made 1
             lags = lags - lags.detach().amax(-1, keepdim=True).clamp(min=torch.finfo(lags.dtype).min)
         kernel = lags.exp()
-        mixed = causal_convolution(kernel[:, None], x.transpose(1, 2)[:, None]).transpose(2, 3)
+        mixed = causal_convolutions(kernel, x.transpose(1, 2))
         if normalised:
-            total = kernel.cumsum(-1)[..., None]
+            total = kernel.cumsum(-1)
             there = total > 0  # no weight at all up to here: no key, which gives 0
-            mixed = torch.where(there, mixed / torch.where(there, total, 1.0), 0.0)
-    return mixed.to(dtype)
+            mixed = mixed * torch.where(there, 1 / torch.where(there, total, 1.0), 0.0)
+    return mixed.permute(0, 2, 3, 1).to(dtype)
 
 
 def by_transform(x: Float[Tensor, "batch token width"]) -> bool:

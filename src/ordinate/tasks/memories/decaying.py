@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor
 
-from ordinate.convolution import causal_convolution
+from ordinate.convolution import causal_convolutions
 from ordinate.tasks.memories.base import MemoryTask, check_reach
 from ordinate.tasks.memories.kernels import Exponential, Kernels
 from ordinate.tasks.memories.tokens import Tokens
@@ -60,5 +60,5 @@ class DecayingMemory(MemoryTask):
     def memories_of(self, numbers: Float[Tensor, "batch token"]) -> Float[Tensor, "batch token memory"]:
         """The sums."""
         rho = torch.stack([kernel.weights(numbers.shape[1]) for kernel in self.kernels]).to(numbers.device)
-        sums = causal_convolution(rho, numbers.double()[:, None])
+        sums = causal_convolutions(rho, numbers.double())
         return sums.transpose(1, 2).to(numbers.dtype)
