@@ -1,0 +1,176 @@
+"""The two relative biases of arXiv 2402.00522 as kernels over lags, in as many digits as are asked for.
+
+A head of slope p adds p phi(s) to the score of the token s places back:
+
+    lin    phi(s) = -s,      s >= 0    weights exp(-p s)
+    log    phi(s) = -log s,  s >= 1    weights s^-p
+
+Both are powers of one variable: with slopes p = first + step k, the sum over heads at lag s is y_s^(first / step)
+times a polynomial in y_s, where y_s = exp(-step s) or s^-step.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    from mpmath import mpf
+
+
+def need_mpmath() -> Any:
+    """Return mpmath, which the extra `theory` installs."""
+    try:
+        import mpmath
+    except ImportError:
+        raise OrdinateError("these sums need mpmath: write pip install 'ordinate[theory]'") from None
+    return mpmath
+
+
+@dataclass(frozen=True)
+class Bias(ABC):
+    """A relative bias with one slope a head."""
+
+    name: str
+    first_lag: int
+    """The nearest token that a head can see."""
+    paper_first: float
+    """Slopes of Appendix F: paper_first + 0.01 k for head k = 0, 1, ..."""
+    least_slope: float
+    """A head's weights can be summed over all lags when its slope is above this."""
+
+    @abstractmethod
+    def distance(self, lag: int) -> "mpf":
+        """-phi(lag)."""
+
+    @abstractmethod
+    def log_growth(self, lag: int) -> float:
+        """The logarithm of what a memory at this lag costs in the theorems: 0.01 T, or 1.01 log T."""
+
+    @abstractmethod
+    def tail(self, slope: Any, lag: int) -> "mpf":
+        """The sum of a head's weights from this lag on, over all lags."""
+
+    def growth(self, lag: int) -> float:
+        """What a memory at this lag costs in the theorems: exp(0.01 T), or T^1.01; infinite above 1e308.
+
+        >>> LIN.growth(100), LOG.growth(1)
+        (2.718281828459045, 1.0)
+        """
+        return exp(self.log_growth(lag))
+
+    def weight(self, slope: Any, lag: int) -> "mpf":
+        """exp(slope phi(lag)), in the digits that mpmath works with.
+
+        >>> LIN.weight(0, 7), LOG.weight(2, 4)
+        (mpf('1.0'), mpf('0.0625'))
+        """
+        mp = need_mpmath()
+        return mp.exp(-mp.mpf(slope) * self.distance(lag))
+
+    def lags(self, length: int) -> range:
+        """The lags that a head sees in a sequence of this length.
+
+        >>> LIN.lags(3), LOG.lags(3)
+        (range(0, 3), range(1, 3))
+        """
+        return range(self.first_lag, length)
+
+    def paper_slopes(self, heads: int) -> tuple[float, ...]:
+        """The slopes of Appendix F: 0.01 (k + 1) for lin, 1.01 + 0.01 k for log.
+
+        >>> LIN.paper_slopes(3), LOG.paper_slopes(2)
+        ((0.01, 0.02, 0.03), (1.01, 1.02))
+        """
+        return self.progression(self.paper_first, 0.01, heads)
+
+    def progression(self, first: float, step: float, heads: int) -> tuple[float, ...]:
+        """Slopes first + step k, rounded to 12 decimals so that they can be read."""
+        return tuple(round(first + step * k, 12) for k in range(heads))
+
+    def check_lags(self, lags: Sequence[int], length: int | None = None) -> None:
+        """Refuse lags that no head sees, that repeat, or that a sequence of this length does not have."""
+        if not lags:
+            raise OrdinateError("there are no lags: write at least one, such as --lags 2,5")
+        if min(lags) < self.first_lag:
+            raise OrdinateError(
+                f"lag {min(lags)} is out of range: {self.name} heads see lags from {self.first_lag} on"
+            )
+        if len(set(lags)) < len(lags):
+            raise OrdinateError(f"lags {','.join(map(str, lags))} repeat one: write each lag once")
+        if length is not None and max(lags) >= length:
+            raise OrdinateError(
+                f"lag {max(lags)} is out of range: a sequence of {length} tokens has lags up to {length - 1}"
+            )
+
+
+@dataclass(frozen=True)
+class Lin(Bias):
+    """phi(s) = -s: heads weigh lag s by exp(-p s)."""
+
+    def distance(self, lag: int) -> "mpf":
+        """The lag itself."""
+        return need_mpmath().mpf(lag)
+
+    def log_growth(self, lag: int) -> float:
+        """0.01 T."""
+        return 0.01 * lag
+
+    def tail(self, slope: Any, lag: int) -> "mpf":
+        """exp(-p s) / (1 - exp(-p)).
+
+        >>> float(LIN.tail(0.5, 0)) == 1 / (1 - math.exp(-0.5))
+        True
+        """
+        mp = need_mpmath()
+        return self.weight(slope, lag) / -mp.expm1(-mp.mpf(slope))
+
+
+@dataclass(frozen=True)
+class Log(Bias):
+    """phi(s) = -log s: heads weigh lag s by s^-p, and do not see lag 0."""
+
+    def distance(self, lag: int) -> "mpf":
+        """The logarithm of the lag."""
+        return need_mpmath().log(lag)
+
+    def log_growth(self, lag: int) -> float:
+        """1.01 log T."""
+        return 1.01 * math.log(lag)
+
+    def tail(self, slope: Any, lag: int) -> "mpf":
+        """The Hurwitz zeta function of p at the lag.
+
+        >>> round(float(LOG.tail(2.0, 1)), 6)  # pi^2 / 6
+        1.644934
+        """
+        mp = need_mpmath()
+        return mp.zeta(mp.mpf(slope), lag)
+
+
+LIN = Lin("lin", first_lag=0, paper_first=0.01, least_slope=0.0)
+LOG = Log("log", first_lag=1, paper_first=1.01, least_slope=1.0)
+BIASES: dict[str, Bias] = {bias.name: bias for bias in (LIN, LOG)}
+
+
+def find_bias(name: str) -> Bias:
+    """Return the bias of this name.
+
+    >>> find_bias("lin") is LIN
+    True
+    """
+    if name not in BIASES:
+        raise OrdinateError(f"there is no bias {name!r}: {nearest(name, BIASES)}")
+    return BIASES[name]
+
+
+def exp(value: float) -> float:
+    """exp, infinite where float64 ends.
+
+    >>> exp(0.0), exp(1e4)
+    (1.0, inf)
+    """
+    return math.exp(value) if value < 709.0 else math.inf
