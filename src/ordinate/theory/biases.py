@@ -15,6 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
 from ordinate.errors import OrdinateError, nearest
 
 if TYPE_CHECKING:
@@ -41,6 +45,18 @@ class Bias(ABC):
     """Slopes of Appendix F: paper_first + 0.01 k for head k = 0, 1, ..."""
     least_slope: float
     """A head's weights can be summed over all lags when its slope is above this."""
+    decay_step: float
+    """a of Lemma F.3 or F.6."""
+    decay_damping: float
+    """c / b of Lemma F.3 or F.6."""
+    order_scale: float
+    """Theorem 5.1 has an order n up to floor(order_scale b), less the least slope, for a kernel of decay b."""
+    kernel: str
+    """A head's weights as they are written."""
+
+    @abstractmethod
+    def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """-phi of several lags in float64."""
 
     @abstractmethod
     def distance(self, lag: int) -> "mpf":
@@ -70,6 +86,24 @@ class Bias(ABC):
         """
         mp = need_mpmath()
         return mp.exp(-mp.mpf(slope) * self.distance(lag))
+
+    def weights(self, slope: float, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """exp(slope phi(lag)) of several lags in float64.
+
+        >>> LOG.weights(2.0, np.array([1.0, 4.0])).tolist()
+        [1.0, 0.0625]
+        """
+        weights: ndarray = np.exp(-slope * self.distances(lags))
+        return weights
+
+    def weights_of(self, slopes: Float[ndarray, " head"], length: int) -> Float[ndarray, "lag head"]:
+        """The weights of several heads at all lags they see, in float64.
+
+        >>> LOG.weights_of(np.array([1.0, 2.0]), 3).tolist()
+        [[1.0, 1.0], [0.5, 0.25]]
+        """
+        weights: ndarray = np.exp(-self.distances(np.array(self.lags(length), dtype=np.float64))[:, None] * slopes)
+        return weights
 
     def lags(self, length: int) -> range:
         """The lags that a head sees in a sequence of this length.
@@ -111,6 +145,10 @@ class Bias(ABC):
 class Lin(Bias):
     """phi(s) = -s: heads weigh lag s by exp(-p s)."""
 
+    def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """The lags themselves."""
+        return lags
+
     def distance(self, lag: int) -> "mpf":
         """The lag itself."""
         return need_mpmath().mpf(lag)
@@ -133,6 +171,11 @@ class Lin(Bias):
 class Log(Bias):
     """phi(s) = -log s: heads weigh lag s by s^-p, and do not see lag 0."""
 
+    def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """The logarithms of the lags."""
+        logs: ndarray = np.log(lags)
+        return logs
+
     def distance(self, lag: int) -> "mpf":
         """The logarithm of the lag."""
         return need_mpmath().log(lag)
@@ -151,8 +194,26 @@ class Log(Bias):
         return mp.zeta(mp.mpf(slope), lag)
 
 
-LIN = Lin("lin", first_lag=0, paper_first=0.01, least_slope=0.0)
-LOG = Log("log", first_lag=1, paper_first=1.01, least_slope=1.0)
+LIN = Lin(
+    "lin",
+    first_lag=0,
+    paper_first=0.01,
+    least_slope=0.0,
+    decay_step=0.005,
+    decay_damping=0.01,
+    order_scale=99.0,
+    kernel="exp(-b t)",
+)
+LOG = Log(
+    "log",
+    first_lag=1,
+    paper_first=1.01,
+    least_slope=1.0,
+    decay_step=0.01,
+    decay_damping=0.0001,
+    order_scale=0.99,
+    kernel="t^-b",
+)
 BIASES: dict[str, Bias] = {bias.name: bias for bias in (LIN, LOG)}
 
 

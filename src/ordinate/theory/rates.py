@@ -193,16 +193,15 @@ def orders(decay: float, bias: Bias) -> range:
     (range(1, 5), range(1, 2))
     """
     if decay <= bias.least_slope:
-        shape = "exp(-b t)" if bias.least_slope == 0 else "t^-b"
         raise OrdinateError(
-            f"a kernel {shape} with b = {decay:g} is not summable, which Theorem 5.1 needs: "
+            f"a kernel {bias.kernel} with b = {decay:g} is not summable, which Theorem 5.1 needs: "
             f"take b above {bias.least_slope:g}"
         )
-    last = math.floor(99 * decay) if bias.least_slope == 0 else math.floor(0.99 * decay) - 1
+    last = math.floor(bias.order_scale * decay) - int(bias.least_slope)
     if last < 1:
-        least = "1/99" if bias.least_slope == 0 else "2/0.99"
+        least = (1 + bias.least_slope) / bias.order_scale
         raise OrdinateError(
-            f"Theorem 5.1 has no order for {bias.name} and b = {decay:g}: take b at least {least}"
+            f"Theorem 5.1 has no order for {bias.name} and b = {decay:g}: take b above {least:.4g}"
         )
     return range(1, last + 1)
 

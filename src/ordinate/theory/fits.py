@@ -1,0 +1,221 @@
+"""The best sum of heads for kernels, in an arithmetic of so many digits: what heads can express, and the wall.
+
+Heads of nearby slopes are nearly the same function, and what they can express together needs coefficients of
+opposite signs that cancel. Rounding a coefficient a_k moves the output by at most u |a_k| sum_s w_k(s), u = 2^-53 for
+float64, so an arithmetic can use a fit only if
+
+    |rho - sum_k a_k w_k| + u sum_k |a_k| sum_s w_k(s)
+
+is small. `fit` minimises this cost, error and rounding together. Whatever u, the basis is made orthonormal in high
+precision first: the best coefficients in it are harmless numbers, and only the way back to the a_k needs the digits.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ordinate.errors import OrdinateError
+from ordinate.theory.biases import Bias, need_mpmath
+from ordinate.theory.norms import L1, Norm
+
+if TYPE_CHECKING:
+    from mpmath import mpf
+
+FLOAT64 = 53 * math.log10(2)
+"""Digits of float64: 15.95."""
+FLOAT32 = 24 * math.log10(2)
+MOST_HEADS = 256
+"""Heads that a fit takes."""
+MOST_LAGS = 4096
+"""The longest sequence that a fit takes."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients of heads for one or several kernels, and what they are worth."""
+
+    bias: Bias
+    length: int
+    slopes: tuple[float, ...]
+    coefficients: tuple[tuple["mpf", ...], ...]
+    """A row for each kernel, a column for each head."""
+    norm: Norm
+    errors: tuple[float, ...]
+    """Of each kernel, in exact arithmetic, over the lags of the length."""
+    roundings: tuple[float, ...]
+    """sum_k |a_k| sum_s w_k(s) of each kernel: times u, what rounding the coefficients can do to the output."""
+    largest: float
+    """The largest coefficient."""
+
+    @property
+    def error(self) -> float:
+        """The largest error of a kernel."""
+        return max(self.errors)
+
+    @property
+    def digits(self) -> float:
+        """Digits of an arithmetic whose rounding is as large as the error of the worst kernel; with fewer it is larger.
+
+        0 for a fit without coefficients.
+        """
+        rounding = max(self.roundings)
+        if rounding == 0:
+            return 0.0
+        return math.log10(rounding / self.error) if self.error else math.inf
+
+    def held_by(self, digits: float = FLOAT64) -> bool:
+        """Whether an arithmetic of so many digits can use the coefficients."""
+        return self.digits <= digits
+
+    def cost(self, digits: float = FLOAT64) -> float:
+        """Error and rounding of the worst kernel."""
+        pairs = zip(self.errors, self.roundings, strict=True)
+        return max(error + 10.0**-digits * rounding for error, rounding in pairs)
+
+    def endless(self) -> tuple[float, ...]:
+        """The l1 norm of each sum over the lags from the length on, which a sequence without a beginning adds.
+
+        Lags are taken together in 16 ranges, each as long as all before it, the last one without end: exact where a
+        range has no change of sign, and a sum of H heads has at most H - 1 of them.
+        """
+        mp = need_mpmath()
+        size = math.log10(max(self.roundings) + 1)
+        with mp.workdps(_working_digits(size)):
+            edges = [self.length << doubled for doubled in range(16)]
+            tails = [[self.bias.tail(p, edge) for p in self.slopes] for edge in edges]
+            found = []
+            for row in self.coefficients:
+                sums = [mp.fdot(row, tail) for tail in tails]
+                ranges = [near - far for near, far in zip(sums, [*sums[1:], mp.mpf(0)], strict=True)]
+                found.append(float(mp.fsum(map(abs, ranges))))
+        return tuple(found)
+
+
+def fit(
+    bias: Bias,
+    slopes: Sequence[float],
+    kernels: Float[ndarray, "memory lag"],
+    *,
+    digits: float = FLOAT64,
+    norm: Norm = L1,
+) -> Fit:
+    """The coefficients of least cost for heads of these slopes, all kernels with the same heads.
+
+    Column s of the kernels is lag s, also for log, which cannot express lag 0: it has to be 0 there. More digits than
+    float64 has give what the heads can express in an arithmetic of so many digits.
+
+    >>> from ordinate.theory.biases import LIN
+    >>> lag_2 = np.eye(16)[[2]]
+    >>> round(fit(LIN, [2.0, 3.0, 4.0, 5.0], lag_2).error, 3)
+    0.014
+    """
+    _check(bias, slopes, kernels)
+    mp = need_mpmath()
+    lags = bias.lags(kernels.shape[1])
+    with mp.workdps(_working_digits(digits)):
+        basis = _Basis(bias, [mp.mpf(p) for p in slopes], lags, mp.mpf(10) ** -digits)
+        rows, errors, roundings = [], [], []
+        for kernel in kernels[:, bias.first_lag :]:
+            row = basis.coefficients(norm.solve(basis.orthonormal, basis.penalty, kernel))
+            values = np.array([float(mp.fdot(row, column)) for column in basis.by_lag])
+            rows.append(tuple(row))
+            errors.append(norm.size(kernel - values))
+            roundings.append(float(mp.fdot(map(abs, row), basis.sums)))
+        largest = float(max(abs(value) for row in rows for value in row))
+    return Fit(
+        bias, kernels.shape[1], tuple(slopes), tuple(rows), norm, tuple(errors), tuple(roundings), largest
+    )
+
+
+class _Basis:
+    """Heads and their rounding, made orthonormal: columns of [w_k(s); u sum_s w_k(s) on the diagonal]."""
+
+    def __init__(self, bias: Bias, slopes: Sequence["mpf"], lags: range, unit: "mpf") -> None:
+        mp = need_mpmath()
+        distances = [bias.distance(lag) for lag in lags]
+        heads = [[mp.exp(-slope * distance) for distance in distances] for slope in slopes]
+        self.by_lag = list(zip(*heads, strict=True))
+        self.sums = [mp.fsum(head) for head in heads]
+        count = len(slopes)
+        # The Gram matrix is L L^T; L^-1 makes the columns orthonormal.
+        lower: list[list[mpf]] = []
+        for i in range(count):
+            lower.append([])
+            for j in range(i + 1):
+                own = (unit * self.sums[i]) ** 2 if i == j else 0
+                rest = mp.fdot(heads[i], heads[j]) + own - mp.fdot(lower[i], lower[j][: len(lower[i])])
+                lower[i].append(mp.sqrt(rest) if i == j else rest / lower[j][j])
+        inverse: list[list[mpf]] = []
+        for i in range(count):
+            inverse.append([])
+            for j in range(i + 1):
+                known = mp.fdot(lower[i][j:i], [inverse[k][j] for k in range(j, i)])
+                inverse[i].append((int(i == j) - known) / lower[i][i])
+        self._inverse = inverse
+        self.orthonormal = np.array(
+            [[float(mp.fdot(row, lag[: len(row)])) for row in inverse] for lag in self.by_lag]
+        )
+        self.penalty = np.zeros((count, count))
+        for i, row in enumerate(inverse):
+            self.penalty[: i + 1, i] = [float(unit * v * w) for v, w in zip(row, self.sums, strict=False)]
+
+    def coefficients(self, found: Float[ndarray, " term"]) -> list["mpf"]:
+        """From the orthonormal basis back to the heads."""
+        mp = need_mpmath()
+        count = len(found)
+        exact = [mp.mpf(float(value)) for value in found]
+        return [
+            mp.fdot(exact[head:], [self._inverse[i][head] for i in range(head, count)])
+            for head in range(count)
+        ]
+
+
+def quick_cost(
+    bias: Bias,
+    slopes: Float[ndarray, " head"],
+    kernels: Float[ndarray, "memory lag"],
+    *,
+    digits: float = FLOAT64,
+    norm: Norm = L1,
+) -> float:
+    """The cost of the best fit, in float64 alone: near enough to compare slopes, for at most 15.95 digits.
+
+    The orthonormal basis is that of heads which are off by the rounding that the cost counts anyway.
+
+    >>> from ordinate.theory.biases import LIN
+    >>> slopes, kernel = np.arange(2.0, 6.0), np.eye(16)[[2]]
+    >>> exact = fit(LIN, slopes.tolist(), kernel).cost()
+    >>> abs(quick_cost(LIN, slopes, kernel) / exact - 1) < 1e-6
+    True
+    """
+    heads = bias.weights_of(slopes, kernels.shape[1])
+    sums = heads.sum(0)
+    stacked = np.concatenate([heads / sums, 10.0**-digits * np.eye(len(slopes))])
+    orthonormal = np.linalg.qr(stacked).Q
+    basis, penalty = orthonormal[: len(heads)], orthonormal[len(heads) :]
+    worst = 0.0
+    for kernel in kernels[:, bias.first_lag :]:
+        found = norm.solve(basis, penalty, kernel)
+        worst = max(worst, norm.size(kernel - basis @ found) + float(np.abs(penalty @ found).sum()))
+    return worst
+
+
+def _check(bias: Bias, slopes: Sequence[float], kernels: ndarray) -> None:
+    if not 1 <= len(slopes) <= MOST_HEADS:
+        raise OrdinateError(f"{len(slopes)} heads are out of range: a fit takes 1 to {MOST_HEADS}")
+    if len(set(slopes)) < len(slopes) or min(slopes) <= 0:
+        raise OrdinateError("slopes have to be above 0 and different: two heads of one slope are one head")
+    if not bias.first_lag < kernels.shape[1] <= MOST_LAGS:
+        raise OrdinateError(f"{kernels.shape[1]} lags are out of range: a fit takes 2 to {MOST_LAGS}")
+    if kernels[:, : bias.first_lag].any():
+        raise OrdinateError(f"a kernel with lag 0 is out of range: {bias.name} heads see lags from 1 on")
+
+
+def _working_digits(digits: float) -> int:
+    """Digits for a Gram matrix, which squares what is small."""
+    return math.ceil(2 * digits) + 30
