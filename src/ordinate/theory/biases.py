@@ -12,7 +12,7 @@ times a polynomial in y_s, where y_s = exp(-step s) or s^-step.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,22 +96,23 @@ class Bias(ABC):
         weights: ndarray = np.exp(-slope * self.distances(lags))
         return weights
 
-    def weights_of(self, slopes: Float[ndarray, " head"], length: int) -> Float[ndarray, "lag head"]:
-        """The weights of several heads at all lags they see, in float64.
+    def weights_of(self, slopes: Float[ndarray, " head"], lags: range) -> Float[ndarray, "lag head"]:
+        """The weights of several heads in float64.
 
-        >>> LOG.weights_of(np.array([1.0, 2.0]), 3).tolist()
+        >>> LOG.weights_of(np.array([1.0, 2.0]), range(1, 3)).tolist()
         [[1.0, 1.0], [0.5, 0.25]]
         """
-        weights: ndarray = np.exp(-self.distances(np.array(self.lags(length), dtype=np.float64))[:, None] * slopes)
+        distances = self.distances(np.array(lags, dtype=np.float64))
+        weights: ndarray = np.exp(-distances[:, None] * slopes)
         return weights
 
-    def lags(self, length: int) -> range:
-        """The lags that a head sees in a sequence of this length.
+    def lags(self, length: int, start: int = 0) -> range:
+        """The lags that a head sees in a sequence of this length, from `start` on.
 
-        >>> LIN.lags(3), LOG.lags(3)
-        (range(0, 3), range(1, 3))
+        >>> LIN.lags(3), LOG.lags(3), LIN.lags(3, start=2)
+        (range(0, 3), range(1, 3), range(2, 3))
         """
-        return range(self.first_lag, length)
+        return range(max(self.first_lag, start), length)
 
     def paper_slopes(self, heads: int) -> tuple[float, ...]:
         """The slopes of Appendix F: 0.01 (k + 1) for lin, 1.01 + 0.01 k for log.
@@ -138,6 +139,14 @@ class Bias(ABC):
         if length is not None and max(lags) >= length:
             raise OrdinateError(
                 f"lag {max(lags)} is out of range: a sequence of {length} tokens has lags up to {length - 1}"
+            )
+
+    def check_decay(self, decay: float, where: str) -> None:
+        """Refuse a kernel of this decay b that cannot be summed over all lags, which `where` needs."""
+        if decay <= self.least_slope:
+            raise OrdinateError(
+                f"a kernel {self.kernel} with b = {decay:g} is not summable, which {where} needs: "
+                f"take b above {self.least_slope:g}"
             )
 
 
@@ -169,20 +178,22 @@ class Lin(Bias):
 
 @dataclass(frozen=True)
 class Log(Bias):
-    """phi(s) = -log s: heads weigh lag s by s^-p, and do not see lag 0."""
+    """phi(s) = -log(s + shift): heads weigh lag s by (s + shift)^-p, and see lag 0 only where something is added."""
+
+    shift: int = 0
 
     def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
         """The logarithms of the lags."""
-        logs: ndarray = np.log(lags)
+        logs: ndarray = np.log(lags + self.shift)
         return logs
 
     def distance(self, lag: int) -> "mpf":
         """The logarithm of the lag."""
-        return need_mpmath().log(lag)
+        return need_mpmath().log(lag + self.shift)
 
     def log_growth(self, lag: int) -> float:
         """1.01 log T."""
-        return 1.01 * math.log(lag)
+        return 1.01 * math.log(lag + self.shift)
 
     def tail(self, slope: Any, lag: int) -> "mpf":
         """The Hurwitz zeta function of p at the lag.
@@ -191,7 +202,7 @@ class Log(Bias):
         1.644934
         """
         mp = need_mpmath()
-        return mp.zeta(mp.mpf(slope), lag)
+        return mp.zeta(mp.mpf(slope), lag + self.shift)
 
 
 LIN = Lin(
@@ -214,6 +225,8 @@ LOG = Log(
     order_scale=0.99,
     kernel="t^-b",
 )
+LOG_SHIFTED = replace(LOG, name="log shifted", first_lag=0, shift=1)
+"""(1 + s)^-p: a convention under which log heads see lag 0."""
 BIASES: dict[str, Bias] = {bias.name: bias for bias in (LIN, LOG)}
 
 

@@ -75,7 +75,8 @@ class Fit:
     def cost(self, digits: float = FLOAT64) -> float:
         """Error and rounding of the worst kernel."""
         pairs = zip(self.errors, self.roundings, strict=True)
-        return max(error + 10.0**-digits * rounding for error, rounding in pairs)
+        unit: float = 10.0**-digits
+        return max(error + unit * rounding for error, rounding in pairs)
 
     def endless(self) -> tuple[float, ...]:
         """The l1 norm of each sum over the lags from the length on, which a sequence without a beginning adds.
@@ -101,26 +102,28 @@ def fit(
     slopes: Sequence[float],
     kernels: Float[ndarray, "memory lag"],
     *,
+    start: int = 0,
     digits: float = FLOAT64,
     norm: Norm = L1,
 ) -> Fit:
     """The coefficients of least cost for heads of these slopes, all kernels with the same heads.
 
-    Column s of the kernels is lag s, also for log, which cannot express lag 0: it has to be 0 there. More digits than
-    float64 has give what the heads can express in an arithmetic of so many digits.
+    Column s of the kernels is lag s, also for log, which cannot express lag 0: it has to be 0 there. Lags before
+    `start` do not count: with start = 1, what heads do at lag 0 is left to the residual stream, which holds x_t. More
+    digits than float64 has give what the heads can express in an arithmetic of so many digits.
 
     >>> from ordinate.theory.biases import LIN
     >>> lag_2 = np.eye(16)[[2]]
     >>> round(fit(LIN, [2.0, 3.0, 4.0, 5.0], lag_2).error, 3)
     0.014
     """
-    _check(bias, slopes, kernels)
+    check(bias, slopes, kernels, start)
+    lags = bias.lags(kernels.shape[1], start)
     mp = need_mpmath()
-    lags = bias.lags(kernels.shape[1])
     with mp.workdps(_working_digits(digits)):
         basis = _Basis(bias, [mp.mpf(p) for p in slopes], lags, mp.mpf(10) ** -digits)
         rows, errors, roundings = [], [], []
-        for kernel in kernels[:, bias.first_lag :]:
+        for kernel in kernels[:, lags.start :]:
             row = basis.coefficients(norm.solve(basis.orthonormal, basis.penalty, kernel))
             values = np.array([float(mp.fdot(row, column)) for column in basis.by_lag])
             rows.append(tuple(row))
@@ -180,6 +183,7 @@ def quick_cost(
     slopes: Float[ndarray, " head"],
     kernels: Float[ndarray, "memory lag"],
     *,
+    start: int = 0,
     digits: float = FLOAT64,
     norm: Norm = L1,
 ) -> float:
@@ -193,27 +197,39 @@ def quick_cost(
     >>> abs(quick_cost(LIN, slopes, kernel) / exact - 1) < 1e-6
     True
     """
-    heads = bias.weights_of(slopes, kernels.shape[1])
-    sums = heads.sum(0)
-    stacked = np.concatenate([heads / sums, 10.0**-digits * np.eye(len(slopes))])
-    orthonormal = np.linalg.qr(stacked).Q
-    basis, penalty = orthonormal[: len(heads)], orthonormal[len(heads) :]
+    lags = bias.lags(kernels.shape[1], start)
+    basis, penalty = orthonormal(bias.weights_of(slopes, lags), digits)
     worst = 0.0
-    for kernel in kernels[:, bias.first_lag :]:
+    for kernel in kernels[:, lags.start :]:
         found = norm.solve(basis, penalty, kernel)
         worst = max(worst, norm.size(kernel - basis @ found) + float(np.abs(penalty @ found).sum()))
     return worst
 
 
-def _check(bias: Bias, slopes: Sequence[float], kernels: ndarray) -> None:
+def orthonormal(
+    heads: Float[ndarray, "lag head"], digits: float
+) -> tuple[Float[ndarray, "lag head"], Float[ndarray, "head head"]]:
+    """Heads, and under them u sum_s w_k(s) on the diagonal, with their columns made orthonormal in float64."""
+    stacked = np.concatenate([heads / heads.sum(0), 10.0**-digits * np.eye(heads.shape[1])])
+    columns = np.linalg.qr(stacked).Q
+    return columns[: len(heads)], columns[len(heads) :]
+
+
+def check(bias: Bias, slopes: Sequence[float], kernels: Float[ndarray, "memory lag"], start: int) -> None:
+    """Refuse what cannot be fitted."""
+    lags = bias.lags(kernels.shape[1], start)
     if not 1 <= len(slopes) <= MOST_HEADS:
         raise OrdinateError(f"{len(slopes)} heads are out of range: a fit takes 1 to {MOST_HEADS}")
     if len(set(slopes)) < len(slopes) or min(slopes) <= 0:
         raise OrdinateError("slopes have to be above 0 and different: two heads of one slope are one head")
-    if not bias.first_lag < kernels.shape[1] <= MOST_LAGS:
-        raise OrdinateError(f"{kernels.shape[1]} lags are out of range: a fit takes 2 to {MOST_LAGS}")
-    if kernels[:, : bias.first_lag].any():
-        raise OrdinateError(f"a kernel with lag 0 is out of range: {bias.name} heads see lags from 1 on")
+    if not 1 <= len(lags) <= MOST_LAGS:
+        raise OrdinateError(f"{len(lags)} lags are out of range: a fit takes 1 to {MOST_LAGS}")
+    if not np.isfinite(kernels[:, lags.start :]).all():
+        raise OrdinateError("the kernel is not finite at every lag: leave lag 0 out, or give other numbers")
+    if kernels[:, start : lags.start].any():
+        raise OrdinateError(
+            f"lag {start} of the kernel is out of range: {bias.name} heads see lags from {bias.first_lag} on"
+        )
 
 
 def _working_digits(digits: float) -> int:

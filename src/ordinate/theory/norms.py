@@ -145,8 +145,10 @@ class Euclidean(Norm):
         target: Float[ndarray, " lag"],
     ) -> Float[ndarray, " term"]:
         """The projection: columns are orthonormal."""
-        found: ndarray = basis.T @ target
-        return found + basis.T @ (target - basis @ found) - penalty.T @ (penalty @ found)
+        found = basis.T @ target
+        again: ndarray = basis.T @ (target - basis @ found) - penalty.T @ (penalty @ found)
+        refined: ndarray = found + again
+        return refined
 
 
 L1 = Absolute("l1")

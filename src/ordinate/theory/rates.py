@@ -192,11 +192,7 @@ def orders(decay: float, bias: Bias) -> range:
     >>> orders(0.05, LIN), orders(3.0, LOG)
     (range(1, 5), range(1, 2))
     """
-    if decay <= bias.least_slope:
-        raise OrdinateError(
-            f"a kernel {bias.kernel} with b = {decay:g} is not summable, which Theorem 5.1 needs: "
-            f"take b above {bias.least_slope:g}"
-        )
+    bias.check_decay(decay, "Theorem 5.1")
     last = math.floor(bias.order_scale * decay) - int(bias.least_slope)
     if last < 1:
         least = (1 + bias.least_slope) / bias.order_scale

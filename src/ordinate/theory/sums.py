@@ -95,11 +95,7 @@ def decaying(decay: float, bias: Bias) -> Target:
     >>> decaying(3.0, LOG).kernel(np.array([1.0, 2.0])).round(12).tolist()
     [1.0, 0.125]
     """
-    if decay <= bias.least_slope:
-        raise OrdinateError(
-            f"a kernel of decay {decay:g} is not summable under {bias.name}, which Lemmas F.3 and F.6 need: "
-            f"take a decay above {bias.least_slope:g}"
-        )
+    bias.check_decay(decay, "Appendix F")
     step, damping = bias.decay_step, bias.decay_damping * decay
     gap = decay - bias.least_slope - damping
     if gap <= 0:
@@ -162,7 +158,8 @@ class Series:
         target = self.target
         lags = np.arange(target.bias.first_lag, SINGLE_LAGS, dtype=np.float64)
         near = float(np.abs(target.kernel(lags) - self.kernel(lags)).sum())
-        edge = float(target.variable(np.array([SINGLE_LAGS - 0.5]))[0]) ** (target.damping / target.step)
+        last = float(target.variable(np.array([SINGLE_LAGS - 0.5]))[0])
+        edge: float = last ** (target.damping / target.step)
         grid = (np.arange(SINGLE_LAGS) + 0.5) / SINGLE_LAGS * edge
         points = grid ** (target.step / target.damping)
         difference = np.abs(target.psi(points) - self._polynomial(points))

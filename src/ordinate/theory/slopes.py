@@ -1,0 +1,97 @@
+"""Slopes that are searched for instead of those of the proofs.
+
+The slopes first + step k of Appendix F have first = step = 0.01 (log: 1.01 and 0.01): heads that float64 can hardly
+tell apart. Searching over the two numbers alone changes errors by orders of magnitude.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ordinate.errors import OrdinateError
+from ordinate.theory.biases import Bias
+from ordinate.theory.fits import FLOAT64, Fit, fit, quick_cost
+from ordinate.theory.norms import L1, Norm, need_scipy_optimize
+
+FIRSTS = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Where the search starts from: every pair is tried, times the least slope of the bias where it has one."""
+POLISH = 50
+"""Fits of the search by simplex that follows."""
+
+
+def lag_kernels(lags: Sequence[int], length: int) -> Float[ndarray, "memory lag"]:
+    """The kernel of each memory: 1 at its lag.
+
+    >>> lag_kernels([2, 0], 4).tolist()
+    [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
+    """
+    kernels: ndarray = np.eye(length)[list(lags)]
+    return kernels
+
+
+def optimise_slopes(
+    bias: Bias,
+    heads: int,
+    kernels: Float[ndarray, "memory lag"],
+    *,
+    start: int = 0,
+    digits: float = FLOAT64,
+    norm: Norm = L1,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> Fit:
+    """The best fit over slopes first + step k: a grid of both, then a simplex search from the best point.
+
+    The cost counts error and rounding, so that the fit is one an arithmetic of so many digits can use. It is a search
+    and no proof that no better slopes exist.
+
+    >>> from ordinate.theory.biases import LIN
+    >>> found = optimise_slopes(LIN, 4, lag_kernels([2], 16))
+    >>> found.error < 1e-3 < 0.9 < fit(LIN, LIN.paper_slopes(4), lag_kernels([2], 16)).error
+    True
+    """
+    apart = told_apart(bias, kernels.shape[1])
+    if digits <= FLOAT64 and heads > apart:
+        raise OrdinateError(
+            f"{heads} heads are more than float64 can hold coefficients for: over {kernels.shape[1]} lags "
+            f"it tells {apart} {bias.name} heads apart, take at most {apart}"
+        )
+    scale = max(bias.least_slope, 1.0)
+    starts = [(math.log(scale * first), math.log(scale * step)) for first in FIRSTS for step in STEPS]
+    total = len(starts) + POLISH
+    tried = 0
+
+    def cost(logs: Sequence[float]) -> float:
+        nonlocal tried
+        tried += 1
+        report(min(tried, total), total)
+        slopes = np.exp(logs[0]) + np.exp(logs[1]) * np.arange(heads)
+        if digits <= FLOAT64:
+            found = quick_cost(bias, slopes, kernels, start=start, digits=digits, norm=norm)
+        else:
+            found = fit(bias, slopes.tolist(), kernels, start=start, digits=digits, norm=norm).cost(digits)
+        return math.log(max(found, 1e-300))
+
+    best = min(starts, key=cost)
+    corners = [best, (best[0] + 0.3, best[1]), (best[0], best[1] + 0.3)]
+    polished = need_scipy_optimize().minimize(
+        cost, best, method="Nelder-Mead", options={"maxfev": POLISH, "initial_simplex": corners}
+    )
+    first, step = (float(f"{math.exp(value):.6g}") for value in polished.x)
+    return fit(bias, bias.progression(first, step, heads), kernels, start=start, digits=digits, norm=norm)
+
+
+def told_apart(bias: Bias, length: int) -> int:
+    """How many heads float64 tells apart over so many lags: the rank of 512 of them, slopes from 0.0001 to 60.
+
+    Coefficients of more heads are not determined: some head is the sum of others, but for rounding.
+
+    >>> from ordinate.theory.biases import LIN, LOG
+    >>> told_apart(LIN, 8), 20 < told_apart(LIN, 64) < 40, told_apart(LOG, 64) < told_apart(LIN, 64)
+    (8, True, True)
+    """
+    weights = bias.weights_of(np.geomspace(1e-4, 60, 512), bias.lags(length))
+    return int(np.linalg.matrix_rank(weights / weights.sum(0)))
