@@ -13,6 +13,7 @@ from ordinate import __version__
 from ordinate.cli import (
     bench,
     catalogue,
+    construct,
     discover,
     doctor,
     evaluate,
@@ -87,6 +88,7 @@ for function, example in (
     (report.report, "ordinate report reproductions/positional/value-scale-demo"),
     (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
     (programs.verify, "ordinate verify addition --n 1000"),
+    (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):

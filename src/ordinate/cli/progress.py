@@ -18,11 +18,11 @@ PAUSE = 5.0
 
 
 class Lines:
-    """Lines on stderr, not more than one every few seconds unless they matter."""
+    """Lines on stderr, not more than one every few seconds unless they matter; if `quiet`, also none at first."""
 
-    def __init__(self, pause: float = PAUSE) -> None:
+    def __init__(self, pause: float = PAUSE, *, quiet: bool = False) -> None:
         self.pause = pause
-        self._last = -pause
+        self._last = time.monotonic() if quiet else -pause
 
     def write(self, text: str, *, always: bool = False) -> None:
         """Write the line, or leave it out when one was written just before."""
@@ -84,6 +84,29 @@ class StepProgress(_Bars):
         if self._bar is None:
             self._bar = self.bars.add_task(self.name, total=steps, detail="")
         self.bars.update(self._bar, completed=step, total=steps, detail=detail)
+
+
+class SearchProgress(_Bars):
+    """Progress of a computation that counts what it has tried; away from a terminal a short one says nothing.
+
+    >>> with SearchProgress("slopes") as progress:
+    ...     progress.report(1, 99)
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.lines = Lines(quiet=True)
+        self._bar: TaskID | None = None
+
+    def report(self, done: int, total: int) -> None:
+        """Show how many were tried."""
+        if self.bars is None:
+            self.lines.write(f"{self.name} {done}/{total}")
+            return
+        if self._bar is None:
+            self._bar = self.bars.add_task(self.name, total=total, detail="")
+        self.bars.update(self._bar, completed=done, total=total)
 
 
 class JobProgress(_Bars):

@@ -1,7 +1,12 @@
-"""Theory of length generalization: linear models on a ring, where everything can be known.
+"""Theory: length generalization on a ring, where everything can be known, and what memories take.
 
-The same training three ways: gradient descent on finite batches (`samples`), on the expected loss (`population`), and
-in the limit of small steps, as a flow of inner products (`flow`) with closed forms in special cases (`proposition`).
+The ring, the same training three ways: gradient descent on finite batches (`samples`), on the expected loss
+(`population`), and in the limit of small steps, as a flow of inner products (`flow`) with closed forms in special
+cases (`proposition`); these names are exported here.
+
+Memories (arXiv 2402.00522), a module each: approximation rates (`rates`), the sums of its Appendix F (`sums`), best
+sums of heads in a given number of digits (`fits`, `slopes`, `expressible`), what a lag takes (`needs`), the exact
+minimax of attention without dot product (`minimax`), and fixed memories as weights (`construct`).
 """
 
 from ordinate.theory.flow import flow_slope, integrate_flow, invariant_products, positions_of

@@ -45,6 +45,8 @@ class Fit:
     coefficients: tuple[tuple["mpf", ...], ...]
     """A row for each kernel, a column for each head."""
     norm: Norm
+    made_for: float
+    """Digits of the arithmetic whose cost it has least."""
     errors: tuple[float, ...]
     """Of each kernel, in exact arithmetic, over the lags of the length."""
     roundings: tuple[float, ...]
@@ -69,8 +71,8 @@ class Fit:
         return math.log10(rounding / self.error) if self.error else math.inf
 
     def held_by(self, digits: float = FLOAT64) -> bool:
-        """Whether an arithmetic of so many digits can use the coefficients."""
-        return self.digits <= digits
+        """Whether an arithmetic of so many digits can use the coefficients: they were made for it, or need no more."""
+        return min(self.made_for, self.digits) <= digits
 
     def cost(self, digits: float = FLOAT64) -> float:
         """Error and rounding of the worst kernel."""
@@ -131,7 +133,15 @@ def fit(
             roundings.append(float(mp.fdot(map(abs, row), basis.sums)))
         largest = float(max(abs(value) for row in rows for value in row))
     return Fit(
-        bias, kernels.shape[1], tuple(slopes), tuple(rows), norm, tuple(errors), tuple(roundings), largest
+        bias=bias,
+        length=kernels.shape[1],
+        slopes=tuple(slopes),
+        coefficients=tuple(rows),
+        norm=norm,
+        made_for=digits,
+        errors=tuple(errors),
+        roundings=tuple(roundings),
+        largest=largest,
     )
 
 

@@ -92,20 +92,21 @@ class LinearProgram(Norm):
         held = csr_array(self.bounds(lags, len(matrix) - lags).T)
         dense = csr_array(matrix)
         limits = held.shape[1]
-        solved = need_scipy_optimize().linprog(
-            np.concatenate([np.zeros(terms), np.ones(limits)]),
-            A_ub=block_array([[dense, -held], [-dense, -held]], format="csc"),
-            b_ub=np.concatenate([target, -target]),
-            bounds=[(None, None)] * terms + [(0, None)] * limits,
-            method="highs",
-        )
-        if solved.x is None:
-            raise OrdinateError(f"the linear program of the {self.name} fit failed: {solved.message}")
-        answer: ndarray = solved.x[:terms]
-        return answer
+        for method in ("highs", "highs-ipm"):  # where simplex steps stall, an interior point method does not
+            solved = need_scipy_optimize().linprog(
+                np.concatenate([np.zeros(terms), np.ones(limits)]),
+                A_ub=block_array([[dense, -held], [-dense, -held]], format="csc"),
+                b_ub=np.concatenate([target, -target]),
+                bounds=[(None, None)] * terms + [(0, None)] * limits,
+                method=method,
+            )
+            if solved.x is not None:
+                answer: ndarray = solved.x[:terms]
+                return answer
+        raise OrdinateError(f"the linear program of the {self.name} fit failed: {solved.message}")
 
 
-class Absolute(LinearProgram):
+class Taxicab(LinearProgram):
     """sum_s |e_s|."""
 
     def size(self, values: Float[ndarray, " lag"]) -> float:
@@ -151,7 +152,7 @@ class Euclidean(Norm):
         return refined
 
 
-L1 = Absolute("l1")
+L1 = Taxicab("l1")
 L2 = Euclidean("l2")
 SUP = Largest("sup")
 NORMS: dict[str, Norm] = {norm.name: norm for norm in (L1, L2, SUP)}

@@ -1,0 +1,204 @@
+"""`ordinate construct`: the constructions of a theory as weights, and what they are worth."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordinate.cli.options import Json
+from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    from ordinate.theory.biases import Bias
+    from ordinate.theory.fits import Fit
+
+KINDS = ("fixed",)
+SLOPES = ("optimised", "paper")
+ORDERS = (1, 2, 3)
+"""Orders n at which the bound of the theorem is shown."""
+EXTRA, DIGITS_A_HEAD = 40.0, 4.0
+"""Digits in which the paper's slopes are fitted: more than their coefficients take."""
+
+
+def construct(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="What to construct: fixed, memories at fixed lags.")
+    ],
+    lags: Annotated[str, typer.Option(metavar="T,T,...", help="How far back each memory is.")],
+    heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 8,
+    bias: Annotated[str, typer.Option(help="How heads fall with the lag: lin or log.")] = "lin",
+    slopes: Annotated[
+        str, typer.Option(help="Slopes of the model: optimised, or paper. Both are shown.")
+    ] = "optimised",
+    readout: Annotated[str, typer.Option(help="What is read out of the memories: sum or product.")] = "sum",
+    length: Annotated[
+        int, typer.Option(min=1, max=1024, help="Tokens of a sequence; up to 16 all inputs are tried.")
+    ] = 64,
+    free: Annotated[
+        bool, typer.Option("--free", help="Leave the sum of the softmax out, so that every token is right.")
+    ] = False,
+    error: Annotated[
+        float, typer.Option(help="Refuse a model with a larger error at a memory; no model has 1.")
+    ] = 0.5,
+    json: Json = False,
+) -> None:
+    """Build a one-layer Transformer whose heads fetch tokens at fixed lags, and measure it in the sup norm."""
+    from ordinate.cli.output import print_json
+    from ordinate.cli.progress import SearchProgress
+    from ordinate.theory.biases import find_bias
+    from ordinate.theory.construct import build_model, evaluate_model, find_readout, weights_of
+    from ordinate.theory.fits import FLOAT64
+    from ordinate.theory.fits import fit as best_fit
+    from ordinate.theory.needs import needs
+    from ordinate.theory.rates import fixed_rate, head_split
+    from ordinate.theory.slopes import lag_kernels, optimise_slopes
+
+    _known(kind, KINDS, "construction")
+    _known(slopes, SLOPES, "kind of slopes")
+    chosen_bias, chosen_readout = find_bias(bias), find_readout(readout)
+    places = read_lags(lags)
+    chosen_bias.check_lags(places, length)
+    if not 0 < error <= 1:
+        raise OrdinateError(f"--error {error:g} is out of range: take more than 0 and at most 1")
+    split = head_split(heads, places, chosen_bias)
+    kernels = lag_kernels(places, length)
+    fits = {
+        "paper": best_fit(
+            chosen_bias, chosen_bias.paper_slopes(heads), kernels, digits=EXTRA + heads * DIGITS_A_HEAD
+        )
+    }
+    if slopes == "paper":
+        weights_of(fits["paper"], chosen_readout, normalised=not free)  # refused before the search
+    with SearchProgress("slopes") as progress:
+        fits["optimised"] = optimise_slopes(chosen_bias, heads, kernels, report=progress.report)
+    fit = fits[slopes]
+    weights = weights_of(fit, chosen_readout, normalised=not free)
+    if fit.cost(FLOAT64) > error:
+        worst = max(zip(fit.errors, places, strict=True))[1]
+        enough = needs(chosen_bias, worst, min(error, 0.9))
+        raise OrdinateError(
+            f"{heads} {bias} heads with {slopes} slopes fetch lag {worst} to within "
+            f"{fit.cost(FLOAT64):.3g} in float64, not {error:g}: {enough.heads} heads and {enough.digits:.0f} "
+            f"digits are enough, float64 has {FLOAT64:.0f}"
+        )
+    model = build_model(chosen_bias, weights, normalised=not free)
+    measured = evaluate_model(model, places, chosen_readout, length)
+    document = {
+        "kind": kind,
+        "lags": places,
+        "heads": heads,
+        "bias": bias,
+        "length": length,
+        "normalised": not free,
+        "readout": readout,
+        "slopes": slopes,
+        "constructions": [
+            _proof(chosen_bias, places, split),
+            *(described(name, found) for name, found in fits.items()),
+        ],
+        "bounds": {str(n): fixed_rate(places, heads, n, chosen_bias) for n in ORDERS},
+        "model": {
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "memory_errors": list(measured.memories),
+            "output_error": measured.output,
+            "output_exact": measured.exact,
+            "inputs": measured.inputs,
+        },
+        "weights": {name: value.tolist() for name, value in weights._asdict().items()},
+    }
+    if json:
+        print_json(document)
+    else:
+        _show(document)
+
+
+def read_lags(text: str) -> list[int]:
+    """Read lags as written on the command line.
+
+    >>> read_lags("2,5")
+    [2, 5]
+    """
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OrdinateError(f"--lags {text!r} are not whole numbers: write --lags 2,5") from None
+
+
+def described(name: str, found: "Fit") -> dict[str, Any]:
+    """A fit as JSON."""
+    return {
+        "name": name,
+        "coefficients": "best",
+        "slopes": list(found.slopes),
+        "errors": list(found.errors),
+        "beyond": list(found.endless()),
+        "largest_log10": _log10(found.largest),
+        "digits": found.digits,
+        "float64_error": found.cost(),
+        "held": found.held_by(),
+    }
+
+
+def _proof(bias: "Bias", lags: list[int], split: tuple[int, ...]) -> dict[str, Any]:
+    """The construction of the proof: the heads are split, and each memory has a series of its own."""
+    from ordinate.theory.sums import indicator, measure
+
+    rows = [measure(indicator(lag, bias), [terms])[0] for lag, terms in zip(lags, split, strict=True)]
+    return {
+        "name": "paper",
+        "coefficients": "of the proof",
+        "heads": list(split),
+        "errors": [row.error for row in rows],
+        "largest_log10": max(row.largest for row in rows),
+    }
+
+
+def _show(document: dict[str, Any]) -> None:
+    from ordinate.cli.output import print_table, say
+    from ordinate.figures.numbers import show_number
+
+    def numbers(values: list[float]) -> str:
+        return ", ".join(map(show_number, values))
+
+    rows = []
+    for row in document["constructions"]:
+        given = row.get("slopes")
+        rows.append(
+            [
+                row["name"],
+                row["coefficients"],
+                f"{given[0]:g} .. {given[-1]:g}" if given else f"heads {', '.join(map(str, row['heads']))}",
+                numbers(row["errors"]),
+                "0" if row["largest_log10"] is None else f"10^{row['largest_log10']:.1f}",
+                show_number(row.get("digits")),
+                show_number(row.get("float64_error")),
+            ]
+        )
+    lags = ", ".join(map(str, document["lags"]))
+    print_table(
+        ["slopes", "coefficients", "range", f"error at lags {lags}", "largest", "digits", "in float64"],
+        rows,
+        title=f"{document['heads']} {document['bias']} heads; an error of 1 is that of no model",
+    )
+    bounds = ", ".join(f"C({n}) {show_number(bound)}" for n, bound in document["bounds"].items())
+    say(f"Theorem 3.1: error at most {bounds}; the C are not known")
+    model = document["model"]
+    say(
+        f"model with {document['slopes']} slopes, {model['parameters']} parameters, {document['length']} tokens:"
+    )
+    say(f"  largest error at each memory, measured in float64: {numbers(model['memory_errors'])}")
+    how = (
+        f"over all {model['inputs']} inputs of +-1" if document["length"] <= 16 else "over all inputs of +-1"
+    )
+    words = how if model["output_exact"] else "at most, a bound"
+    say(f"  largest error of the {document['readout']}: {show_number(model['output_error'])}, {words}")
+
+
+def _known(name: str, known: tuple[str, ...], what: str) -> None:
+    if name not in known:
+        raise OrdinateError(f"there is no {what} {name!r}: {nearest(name, known)}")
+
+
+def _log10(value: float) -> float | None:
+    import math
+
+    return math.log10(value) if value > 0 else None
