@@ -50,7 +50,7 @@ def construct(
     from ordinate.theory.fits import fit as best_fit
     from ordinate.theory.needs import needs
     from ordinate.theory.rates import fixed_rate, head_split
-    from ordinate.theory.slopes import lag_kernels, optimise_slopes
+    from ordinate.theory.slopes import check_heads, lag_kernels, optimise_slopes
 
     _known(kind, KINDS, "construction")
     _known(slopes, SLOPES, "kind of slopes")
@@ -59,6 +59,7 @@ def construct(
     chosen_bias.check_lags(places, length)
     if not 0 < error <= 1:
         raise OrdinateError(f"--error {error:g} is out of range: take more than 0 and at most 1")
+    check_heads(chosen_bias, heads, length)
     split = head_split(heads, places, chosen_bias)
     kernels = lag_kernels(places, length)
     fits = {

@@ -89,13 +89,11 @@ def best_exact(heads: int, kernel: Float[ndarray, " lag"]) -> tuple[float, tuple
     """
     count = np.arange(heads)
 
-    def error(logs: Sequence[float]) -> float:
-        return exact_mse((math.exp(logs[0]) + math.exp(logs[1]) * count).tolist(), kernel)
+    def error(logs: Float[ndarray, "2"]) -> float:
+        return exact_mse((np.exp(logs[0]) + np.exp(logs[1]) * count).tolist(), kernel)
 
     grid = [
-        (first, step)
-        for first in np.log(np.geomspace(1e-3, 2, 12))
-        for step in np.log(np.geomspace(1e-5, 1, 12))
+        np.log([first, step]) for first in np.geomspace(1e-3, 2, 12) for step in np.geomspace(1e-5, 1, 12)
     ]
     minimize = need_scipy_optimize().minimize
     polished = [

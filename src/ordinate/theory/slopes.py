@@ -14,11 +14,13 @@ from numpy import ndarray
 from ordinate.errors import OrdinateError
 from ordinate.theory.biases import Bias
 from ordinate.theory.fits import FLOAT64, Fit, fit, quick_cost
-from ordinate.theory.norms import L1, Norm, need_scipy_optimize
+from ordinate.theory.norms import L1, L2, Norm, need_scipy_optimize
 
 FIRSTS = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 STEPS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Where the search starts from: every pair is tried, times the least slope of the bias where it has one."""
+"""Where the search starts from, times the least slope of the bias where it has one."""
+TRIED = 4
+"""Pairs, best in the l2 norm, which needs no linear program, that are tried in the norm asked for."""
 POLISH = 50
 """Fits of the search by simplex that follows."""
 
@@ -53,35 +55,49 @@ def optimise_slopes(
     >>> found.error < 1e-3 < 0.9 < fit(LIN, LIN.paper_slopes(4), lag_kernels([2], 16)).error
     True
     """
-    apart = told_apart(bias, kernels.shape[1])
-    if digits <= FLOAT64 and heads > apart:
-        raise OrdinateError(
-            f"{heads} heads are more than float64 can hold coefficients for: over {kernels.shape[1]} lags "
-            f"it tells {apart} {bias.name} heads apart, take at most {apart}"
-        )
+    if digits <= FLOAT64:
+        check_heads(bias, heads, kernels.shape[1])
     scale = max(bias.least_slope, 1.0)
-    starts = [(math.log(scale * first), math.log(scale * step)) for first in FIRSTS for step in STEPS]
-    total = len(starts) + POLISH
+    starts = [np.log([scale * first, scale * step]) for first in FIRSTS for step in STEPS]
+    total = TRIED + POLISH
     tried = 0
 
-    def cost(logs: Sequence[float]) -> float:
+    def slopes_at(logs: Float[ndarray, "2"]) -> Float[ndarray, " head"]:
+        slopes: ndarray = np.exp(logs[0]) + np.exp(logs[1]) * np.arange(heads)
+        return slopes
+
+    def rough(logs: Float[ndarray, "2"]) -> float:
+        return quick_cost(bias, slopes_at(logs), kernels, start=start, norm=L2)
+
+    def cost(logs: Float[ndarray, "2"]) -> float:
         nonlocal tried
         tried += 1
         report(min(tried, total), total)
-        slopes = np.exp(logs[0]) + np.exp(logs[1]) * np.arange(heads)
+        slopes = slopes_at(logs)
         if digits <= FLOAT64:
             found = quick_cost(bias, slopes, kernels, start=start, digits=digits, norm=norm)
         else:
-            found = fit(bias, slopes.tolist(), kernels, start=start, digits=digits, norm=norm).cost(digits)
+            exact = fit(bias, slopes.tolist(), kernels, start=start, digits=digits, norm=norm)
+            found = exact.cost(digits)
         return math.log(max(found, 1e-300))
 
-    best = min(starts, key=cost)
-    corners = [best, (best[0] + 0.3, best[1]), (best[0], best[1] + 0.3)]
+    best = min(sorted(starts, key=rough)[:TRIED], key=cost)
+    corners = best + 0.3 * np.eye(3, 2, k=-1)
     polished = need_scipy_optimize().minimize(
         cost, best, method="Nelder-Mead", options={"maxfev": POLISH, "initial_simplex": corners}
     )
     first, step = (float(f"{math.exp(value):.6g}") for value in polished.x)
     return fit(bias, bias.progression(first, step, heads), kernels, start=start, digits=digits, norm=norm)
+
+
+def check_heads(bias: Bias, heads: int, length: int) -> None:
+    """Refuse more heads than float64 can hold coefficients for over so many lags."""
+    apart = told_apart(bias, length)
+    if heads > apart:
+        raise OrdinateError(
+            f"{heads} heads are more than float64 can hold coefficients for: over {length} lags it tells {apart} "
+            f"{bias.name} heads apart, take at most {apart}"
+        )
 
 
 def told_apart(bias: Bias, length: int) -> int:

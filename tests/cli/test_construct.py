@@ -1,0 +1,75 @@
+"""`ordinate construct`."""
+
+import pytest
+
+SMALL = ("construct", "fixed", "--lags", "1,2", "--heads", 4, "--length", 12)
+
+
+def test_both_kinds_of_slopes_are_shown_and_the_model_is_measured(call):
+    answer = call(*SMALL, "--json")
+    assert answer.code == 0, answer.err
+    document = answer.json
+    proof, paper, optimised = document["constructions"]
+    assert proof["heads"] == [2, 2]
+    assert paper["slopes"] == [0.01, 0.02, 0.03, 0.04]
+    assert max(optimised["errors"]) < 1e-3 * min(*paper["errors"], *proof["errors"])
+    assert optimised["held"]
+    model = document["model"]
+    assert model["inputs"] == 2**12
+    assert model["output_exact"]
+    assert model["output_error"] <= sum(model["memory_errors"]) + 1e-12
+    assert max(model["memory_errors"]) < 10 * optimised["float64_error"]
+    assert [len(row) for row in document["weights"]["values"]] == [2] * 4
+    assert sorted(document["bounds"]) == ["1", "2", "3"]
+
+
+def test_the_table_names_what_it_shows(call):
+    text = call(*SMALL, "--bias", "log", "--readout", "product", "--free").out
+    for words in (
+        "of the proof",
+        "optimised",
+        "4 log heads",
+        "C(1)",
+        "over all 4096 inputs of +-1",
+        "the product",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("--lags", "2", "--heads", 16, "--length", 20, "--slopes", "paper"),
+            "float64 cannot hold the coeff",
+        ),
+        (
+            ("--lags", "2,5", "--heads", 200),
+            "more than float64 can hold coefficients for: over 64 lags it tells 26",
+        ),
+        (("--lags", "70"), "lag 70 is out of range: a sequence of 64 tokens has lags up to 63"),
+        (("--lags", "0", "--bias", "log"), "lag 0 is out of range: log heads see lags from 1 on"),
+        (("--lags", "2,x"), "--lags '2,x' are not whole numbers: write --lags 2,5"),
+        (("--lags", "2,2"), "repeat one"),
+        (("--lags", "1,2,3", "--heads", 2), "2 heads cannot serve 3 memories"),
+        (("--lags", "2", "--bias", "lim"), "did you mean 'lin'?"),
+        (("--lags", "2", "--readout", "max"), "there is no readout 'max'"),
+        (("--lags", "2", "--slopes", "best"), "there is no kind of slopes 'best'"),
+        (("--lags", "2", "--error", 2), "--error 2 is out of range"),
+        (
+            ("--lags", "9", "--heads", 2, "--length", 12),
+            "2 lin heads with optimised slopes fetch lag 9 to within 1 in float64, not 0.5:",
+        ),
+    ],
+)
+def test_what_cannot_be_constructed_is_refused_in_one_line(call, arguments, words):
+    answer = call("construct", "fixed", *arguments)
+    assert answer.code == 2
+    assert words in answer.error
+    assert answer.out == ""
+
+
+def test_another_construction_is_not_there(call):
+    answer = call("construct", "fixd", "--lags", "2")
+    assert answer.code == 2
+    assert "did you mean 'fixed'?" in answer.error
