@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from ordinate.attention import captured
 from ordinate.errors import OrdinateError
 from ordinate.models import Transformer
+from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.compiler.bounds import error_bound
 from ordinate.programs.compiler.columns import choose_columns
 from ordinate.programs.compiler.compile import compile_program, run
 from ordinate.programs.compiler.graph import Form
+from ordinate.programs.compiler.trace import trace
 from ordinate.programs.compiler.weights import with_queries_and_keys
 from ordinate.programs.language import (
     Range,
@@ -182,3 +184,19 @@ def test_columns_give_every_needed_form(rows):
         for coefficient, column in zip(columns.express(form), columns.forms, strict=True):
             made = made + column * float(coefficient)
         assert made.terms == form.terms
+
+
+def test_forms_stay_short_however_deep_the_program_is():
+    """What a sort has exchanged is an atom of its own, so that its forms do not remember every stage."""
+    longest = []
+    for n in (8, 64):
+        sort = PROGRAMS["sort"]
+        graph = trace(sort.function, n, sort.ranges(n))
+        longest.append(max(len(graph.form_of(a).terms) for a in graph.used))
+    assert longest[0] == longest[1] <= 4
+
+
+def test_halves_of_whole_numbers_are_exact():
+    compiled, bound = agree(lambda x: (maximum(x, shift(x, 1)) + minimum(x, shift(x, 2))) / 2, 6, SMALL)
+    assert bound == 0
+    assert compiled.costs.layers == 1

@@ -1,7 +1,7 @@
 """A program: a function on values, and what is known about it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -53,6 +53,19 @@ class Program:
     """The most processors that it is compiled for."""
     only_powers: bool = False
     """Whether the number of processors must be a power of two."""
+    task: str | None = None
+    """The task of the library that it answers, where there is one."""
+
+    def on_reals(self) -> "Program":
+        """The same program on real numbers of the same ranges, answered within the proven error bound.
+
+        What needs whole numbers (comparisons, tables) is refused when it is compiled.
+
+        >>> double = Program("double", "", lambda x: 2 * x, (Range(0, 9, whole=True),), lambda x: 2 * x)
+        >>> double.on_reals().ranges(3)
+        (Range(low=0, high=9, whole=False),)
+        """
+        return replace(self, inputs=lambda n: tuple(replace(r, whole=False) for r in self.ranges(n)))
 
     def ranges(self, n: int) -> tuple[Range, ...]:
         """Ranges of the words of one of n processors."""
@@ -76,18 +89,7 @@ class Program:
 
     def check_inputs(self, inputs: Words) -> None:
         """Refuse inputs outside the stated ranges: they would be answered wrongly."""
-        ranges = self.ranges(inputs.shape[1])
-        if inputs.shape[2] != len(ranges):
-            raise OrdinateError(f"{self.name!r} takes {len(ranges)} words a processor, got {inputs.shape[2]}")
-        for word, known in enumerate(ranges):
-            given = inputs[..., word]
-            wrong = ~((given >= known.low) & (given <= known.high))
-            if known.whole:
-                wrong |= given != np.round(given)
-            if wrong.any():
-                raise OrdinateError(
-                    f"word {word} of {self.name!r} is {given[wrong][0]:g}, outside its range: give {known}"
-                )
+        check_ranges(self.name, self.ranges(inputs.shape[1]), inputs)
 
     def sample(self, n: int, count: int, generator: np.random.Generator) -> Words:
         """Random inputs, uniform over the ranges."""
@@ -109,3 +111,23 @@ class Program:
         )
         mixed = np.where(generator.random((count, n, len(low))) < 0.5, low, high)
         return np.concatenate([fixed, mixed])
+
+
+def check_ranges(name: str, ranges: Sequence[Range], inputs: Words) -> None:
+    """Refuse inputs of the program `name` outside the ranges of their words.
+
+    >>> check_ranges("digits", [Range(0, 9, whole=True)], np.full((1, 2, 1), 10.0))
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: word 0 of 'digits' is 10, outside its range: give whole numbers in [0, 9]
+    """
+    if inputs.shape[2] != len(ranges):
+        raise OrdinateError(f"{name!r} takes {len(ranges)} words a processor, got {inputs.shape[2]}")
+    for word, known in enumerate(ranges):
+        given = inputs[..., word]
+        wrong = ~((given >= known.low) & (given <= known.high))
+        if known.whole:
+            wrong |= given != np.round(given)
+        if wrong.any():
+            raise OrdinateError(
+                f"word {word} of {name!r} is {given[wrong][0]:g}, outside its range: give {known}"
+            )

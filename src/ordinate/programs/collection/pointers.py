@@ -8,8 +8,8 @@ from ordinate.programs.routing import fetch
 
 LETTERS = 4
 HOPS = 2
-LONGEST = 32
-"""Routing is deep: beyond this, compilation takes minutes."""
+LONGEST = 256
+"""Routing is deep: 800 layers for list ranking of so many processors."""
 
 
 def list_ranking(successor: Value) -> Value:

@@ -138,6 +138,7 @@ SCANS = (
         (NUMBERS,),
         lambda x: np.cumsum(x, axis=1),
         hard=_slopes,
+        task="sum",
     ),
     Program(
         "prefix-min",
@@ -146,6 +147,7 @@ SCANS = (
         (NUMBERS,),
         lambda x: np.minimum.accumulate(x, axis=1),
         hard=_slopes,
+        task="min",
     ),
     Program(
         "prefix-max",
@@ -154,6 +156,7 @@ SCANS = (
         (NUMBERS,),
         lambda x: np.maximum.accumulate(x, axis=1),
         hard=_slopes,
+        task="max",
     ),
     Program(
         "total",
@@ -196,6 +199,7 @@ SCANS = (
         _max_subarray,
         words=4,
         hard=_slopes,
+        task="max-subarray",
     ),
     Program(
         "parity",

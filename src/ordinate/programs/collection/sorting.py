@@ -2,11 +2,24 @@
 
 import numpy as np
 
-from ordinate.programs.language import OWN, Range, Value, broadcast, receive
+from ordinate.programs.language import (
+    OWN,
+    Range,
+    Value,
+    broadcast,
+    maximum,
+    minimum,
+    powers,
+    receive,
+    shift,
+)
 from ordinate.programs.networks import Stage, bitonic, odd_even
-from ordinate.programs.program import Program, Words, everywhere
+from ordinate.programs.program import Outputs, Program, Words, everywhere
 
 NUMBERS = Range(-1000, 1000, whole=True)
+SMALL = Range(-100, 100, whole=True)
+MOST_WORDS = 64
+"""Words of a processor for medians of prefixes, and so their processors."""
 RANK = 3
 
 
@@ -42,6 +55,36 @@ def kth_smallest(x: Value) -> Value:
     return broadcast(sort(x), RANK - 1)
 
 
+def prefix_median(x: Value) -> Value:
+    """The median of x_0, ..., x_i: a scan of sorted lists, one of up to 2n words in every processor.
+
+    Every number enters twice, which leaves the median as it is, so that a number before the first can be a lowest and a
+    highest one, which leave it too. In the middle of 2n sorted words stand the median, or the two that it is the mean
+    of.
+    """
+    items = [x, x]
+    for step in powers(x.n):
+        half = len(items) // 2
+        missing = [SMALL.low] * half + [SMALL.high] * half
+        items = merge([shift(v, step, end) for v, end in zip(items, missing, strict=True)], items)
+    middle = len(items) // 2
+    return (items[middle - 1] + items[middle]) / 2
+
+
+def merge(first: list[Value], second: list[Value]) -> list[Value]:
+    """Two sorted lists of one length as one, inside a processor: Batcher's bitonic merge."""
+    items = [*first, *reversed(second)]
+    for half in reversed(powers(len(items))):
+        low = {k: (items[k], items[k + half]) for k in range(len(items)) if not k & half}
+        items = [minimum(*low[k]) if k in low else maximum(*low[k - half]) for k in range(len(items))]
+    return items
+
+
+def _prefix_medians(inputs: Words) -> Outputs:
+    prefixes = [np.median(inputs[:, : k + 1], axis=1) for k in range(inputs.shape[1])]
+    return np.stack(prefixes, axis=1)
+
+
 def _orders(n: int) -> list[Words]:
     """Sorted, reversed, rotated and equal numbers, organ pipes, and zeros before, behind and among ones."""
     rising = np.round(np.linspace(-1000, 1000, n))
@@ -61,6 +104,7 @@ SORTING = (
         (NUMBERS,),
         lambda x: np.sort(x, axis=1),
         hard=_orders,
+        task="sort",
     ),
     Program(
         "merge-sort",
@@ -69,6 +113,7 @@ SORTING = (
         (NUMBERS,),
         lambda x: np.sort(x, axis=1),
         hard=_orders,
+        task="sort",
     ),
     Program(
         "median",
@@ -78,6 +123,17 @@ SORTING = (
         lambda x: everywhere(np.median(x, axis=1, keepdims=True), x.shape[1]),
         words=2,
         hard=_orders,
+    ),
+    Program(
+        "prefix-median",
+        "median of the numbers so far",
+        prefix_median,
+        (SMALL,),
+        _prefix_medians,
+        words=MOST_WORDS,
+        hard=lambda n: [np.round(rows / 10) for rows in _orders(n)],
+        longest=MOST_WORDS,
+        task="median",
     ),
     Program(
         "kth-smallest",

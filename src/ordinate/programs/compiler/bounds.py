@@ -4,9 +4,9 @@ With unit roundoff u, a sum of k rounded products differs from the exact one by 
 terms), gamma_k = k u / (1 - k u), whatever the order of summation (one more for the rounding of coefficients). Errors
 of terms pass through a sum with their coefficients, and through a ReLU unchanged. Three rules make this tight:
 
-  * Whole numbers are exact: if all terms are whole, all coefficients are multiples of 2^-k, and the absolute sum is at
-    most 2^(p-k) (p bits of significand), then every partial sum is a multiple of 2^-k of at most 2^(p-k), which the
-    format has. The error is 0.
+  * Whole numbers are exact, and so are their halves: if all terms times their coefficients are multiples of 2^-k, and
+    the absolute sum is at most 2^(p-k) (p bits of significand), then every partial sum is a multiple of 2^-k of at
+    most 2^(p-k), which the format has. The error is 0.
   * One term with coefficient 1 or -1 is exact, so carrying x = relu(x) - relu(-x) is: one of the two is 0.
   * A minimum, a maximum, a clipped value or a compare-exchange moves by no more than its arguments do, so its error is
     the largest of theirs plus what this layer's own rounding adds, however many ReLUs it was written with.
@@ -25,10 +25,10 @@ import torch
 from jaxtyping import Float
 
 from ordinate.programs.compiler.columns import Allocation, Layer
-from ordinate.programs.compiler.graph import Constant, Form, Receive
+from ordinate.programs.compiler.graph import Constant, Form, Graph, Receive
 
 FINEST = 24
-"""Binary places up to which coefficients are looked at: those of float32, the coarsest format in use."""
+"""Binary places up to which numbers are looked at: those of float32, the coarsest format in use; so many are any."""
 
 
 Errors = Float[np.ndarray, " node"]
@@ -37,11 +37,11 @@ Errors = Float[np.ndarray, " node"]
 
 @dataclass(frozen=True)
 class Term:
-    """A number that a sum is made of: how large it can be, how wrong at every node, whether it is whole."""
+    """A number that a sum is made of: how large it can be, how wrong at every node, of how many binary places."""
 
     magnitude: float
     error: Errors
-    whole: bool
+    places: int
 
     @property
     def exact(self) -> bool:
@@ -75,14 +75,23 @@ class Format:
         total = sum(abs(c) * (term.magnitude + float(term.error.max())) for c, term in present) + abs(
             constant
         )
-        numbers = np.array([constant, *(c for c, _ in present)], dtype=np.float64)
-        finest = 2.0 ** next((k for k in range(FINEST) if (numbers * 2.0**k % 1 == 0).all()), FINEST)
-        whole = all(t.whole and t.exact for _, t in present)
-        if whole and finest < 2.0**FINEST and total * finest <= self.largest_whole:
+        finest = max([binary_places(constant), *(binary_places(c) + term.places for c, term in present)])
+        exact = all(term.exact for _, term in present)
+        if exact and finest < FINEST and total * 2.0**finest <= self.largest_whole:
             return 0.0
         if len(present) == 1 and abs(present[0][0]) == 1 and constant == 0:
             return 0.0
         return float(self.gamma(len(present) + (constant != 0) + 1) * total)
+
+
+def binary_places(number: float) -> int:
+    """How many binary places a number has behind the point.
+
+    >>> binary_places(3.0), binary_places(-0.5), binary_places(0.1)
+    (0, 1, 24)
+    """
+    denominator = float(number).as_integer_ratio()[1]  # a power of two
+    return min(denominator.bit_length() - 1, FINEST)
 
 
 def error_bound(allocation: Allocation, dtype: torch.dtype) -> float:
@@ -97,6 +106,15 @@ def error_bound(allocation: Allocation, dtype: torch.dtype) -> float:
         moved = _moved(terms, graph.n)[: graph.n]
         worst = max(worst, float(moved.max()) + number_format.rounding(terms, form.constant))
     return worst
+
+
+def _places(form: Form, graph: Graph) -> int:
+    """The binary places of a form, from those of its coefficients; any number where an atom is not whole."""
+    if graph.reach(form).whole:
+        return 0
+    if not all(graph.atoms[a].range.whole for a in form.atoms):
+        return FINEST
+    return max(map(binary_places, (form.constant, *(c for _, c in form.terms))))
 
 
 def _moved(terms: Iterable[tuple[float, Term]], n: int) -> Errors:
@@ -118,10 +136,10 @@ def _encoded(allocation: Allocation, number_format: Format) -> list[Term]:
             known = graph.atoms[a].range
             rounded = isinstance(graph.atoms[a], Constant) and not known.whole
             error = known.magnitude * number_format.roundoff if rounded else 0.0
-            terms.append((c, Term(known.magnitude, np.full(graph.n + 1, error), known.whole)))
-        known = graph.reach(form)
+            places = 0 if known.whole else FINEST
+            terms.append((c, Term(known.magnitude, np.full(graph.n + 1, error), places)))
         moved = _moved(terms, graph.n) + number_format.rounding(terms)
-        found.append(Term(known.magnitude, moved, known.whole))
+        found.append(Term(graph.reach(form).magnitude, moved, _places(form, graph)))
     return found
 
 
@@ -138,15 +156,15 @@ class _Pass:
         self.received = frozenset(self.new)
         self.new |= {a: self._relu(a) for a in allocation.schedule.relus_in(number)}
 
-    def _term(self, magnitude: float, error: Errors, whole: bool) -> Term:
+    def _term(self, magnitude: float, error: Errors, places: int) -> Term:
         """A term, without any error at a dummy that is at rest."""
-        return Term(magnitude, np.append(error[:-1], 0.0) if self.graph.at_rest else error, whole)
+        return Term(magnitude, np.append(error[:-1], 0.0) if self.graph.at_rest else error, places)
 
     def after(self) -> list[Term]:
         """The columns behind the layer."""
         return [
-            self._column(form, passed)
-            for form, passed in zip(self.layer.after.forms, self.layer.passed, strict=True)
+            self._column(*forms)
+            for forms in zip(self.layer.after.forms, self.layer.opened, self.layer.passed, strict=True)
         ]
 
     def _receive(self, word: int) -> Term:
@@ -162,7 +180,7 @@ class _Pass:
             rounded = self.format.gamma(3) * np.where(weight < 1, weight, 0.0) * reach
             error, own = error + rounded, own + float(rounded.max())
         self.local[word] = own
-        return self._term(atom.range.magnitude, error, atom.range.whole)
+        return self._term(atom.range.magnitude, error, 0 if atom.range.whole else FINEST)
 
     def _terms(self, form: Form) -> list[tuple[float, Term]] | None:
         """A form in the middle of the layer: columns, received words and ReLUs; None if columns do not give it."""
@@ -180,22 +198,24 @@ class _Pass:
         assert terms is not None
         self.local[number] = self.format.rounding(terms, form.constant)
         known = self.graph.reach(form).relu()
-        return self._term(known.magnitude, _moved(terms, self.n) + self.local[number], known.whole)
+        moved = _moved(terms, self.n) + self.local[number]
+        return self._term(known.magnitude, moved, _places(form, self.graph))
 
-    def _column(self, form: Form, passed: Form) -> Term:
+    def _column(self, form: Form, opened: Form, passed: Form) -> Term:
         known = self.graph.reach(form)
         terms = self._terms(passed)
         assert terms is not None
         own = self.format.rounding(terms)
-        through = self.graph.reach(passed)
-        carried = self._term(through.magnitude, _moved(terms, self.n) + own, through.whole)
-        units = [(a, c) for a, c in form.terms if a in self.new and a not in self.received]
+        through = self.graph.reach(passed).magnitude
+        carried = self._term(through, _moved(terms, self.n) + own, _places(passed, self.graph))
+        units = [(a, c) for a, c in opened.terms if a in self.new and a not in self.received]
         parts = [(c, self.new[a]) for a, c in units]
         parts += [(1.0, carried)] if passed.terms else []
         last = self.format.rounding(parts)
         error = _moved(parts, self.n) + last
-        local = own + last + sum(abs(c) * self._own(a) for a, c in form.terms)
-        return self._term(known.magnitude, np.minimum(error, self._by_parents(form) + local), known.whole)
+        local = own + last + sum(abs(c) * self._own(a) for a, c in opened.terms)
+        error = np.minimum(error, self._by_parents(form) + local)
+        return self._term(known.magnitude, error, _places(form, self.graph))
 
     def _own(self, atom: int) -> float:
         """What this layer's rounding adds to an atom: its own, and for a ReLU that of the words it reads."""

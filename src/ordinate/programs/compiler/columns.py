@@ -5,6 +5,7 @@ holds of older columns and of received words passes through the ReLUs as x = rel
 relu(x) alone where it cannot be negative.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,28 +36,56 @@ class Columns:
 
 
 def choose_columns(needed: list[Form]) -> Columns:
-    """A basis of the needed forms, short forms first, from which each follows with whole coefficients.
+    """A basis of the needed forms from which each follows with whole coefficients.
 
-    >>> x, y = Form(((0, 1.0),)), Form(((1, 1.0),))
-    >>> columns = choose_columns([x + y, x, x - y])
-    >>> len(columns.forms), columns.express(x + y).tolist()
-    (2, [2.0, -1.0])
+    Forms that share atoms, directly or through others, are looked at together. Where there are as many of them that do
+    not depend on each other as there are atoms, the columns are the atoms; elsewhere they are forms, short ones first.
+
+    >>> x, y, z = Form(((0, 1.0),)), Form(((1, 1.0),)), Form(((2, 1.0),))
+    >>> columns = choose_columns([x + y, x])
+    >>> columns.forms == (x, y), columns.express(x + y).tolist()
+    (True, [1.0, 1.0])
+    >>> columns = choose_columns([x + y + z, x])
+    >>> len(columns.forms), columns.express(x + y + z).tolist()
+    (2, [0.0, 1.0])
     """
-    atoms = sorted({atom for form in needed for atom in form.atoms})
-    keys = list(dict.fromkeys(form.terms for form in needed))
+    parts = [_choose_together(keys) for keys in _together([form.terms for form in needed])]
+    forms = tuple(Form(terms) for basis, _ in parts for terms in basis)
+    made_of: dict[Key, Float[np.ndarray, " column"]] = {}
+    first = 0
+    for basis, found in parts:
+        for terms, row in found.items():
+            made_of[terms] = np.pad(row, (first, len(forms) - first - len(row)))
+        first += len(basis)
+    return Columns(forms, made_of)
+
+
+def _together(keys: list[Key]) -> list[list[Key]]:
+    """Forms in groups that share no atoms."""
+    group: dict[int, list[Key]] = {}
+    for terms in dict.fromkeys(keys):
+        joined = {id(group[atom]): group[atom] for atom, _ in terms if atom in group}
+        whole = [*(key for others in joined.values() for key in others), terms]
+        group |= {atom: whole for key in whole for atom, _ in key}
+    return list({id(keys): keys for keys in group.values()}.values())
+
+
+def _choose_together(keys: list[Key]) -> tuple[list[Key], dict[Key, Float[np.ndarray, " column"]]]:
+    """Columns for forms that share atoms, and what each form is made of."""
+    atoms = sorted({atom for terms in keys for atom, _ in terms})
     rows = dict(zip(keys, _rows(keys, atoms), strict=True))
     basis: list[Key] = []
     found: dict[Key, Float[np.ndarray, " column"]] = {}
     for terms in sorted(rows, key=lambda t: (len(t), t)):
-        whole = _whole_combination(
-            np.array([rows[b] for b in basis]).reshape(len(basis), len(atoms)), rows[terms]
-        )
+        known = np.array([rows[b] for b in basis]).reshape(len(basis), len(atoms))
+        whole = _whole_combination(known, rows[terms])
         if whole is None:
             basis.append(terms)
             whole = np.eye(len(basis))[-1]
         found[terms] = whole
-    made_of = {terms: np.pad(row, (0, len(basis) - len(row))) for terms, row in found.items()}
-    return Columns(tuple(Form(terms) for terms in basis), made_of)
+    if len(basis) == len(atoms) and all((row % 1 == 0).all() for row in rows.values()):
+        return [((atom, 1.0),) for atom in atoms], rows
+    return basis, {terms: np.pad(row, (0, len(basis) - len(row))) for terms, row in found.items()}
 
 
 def _rows(keys: list[Key], atoms: list[int]) -> Float[np.ndarray, "form atom"]:
@@ -105,8 +134,10 @@ class Layer:
     units: tuple[Unit, ...]
     down: tuple[tuple[int, int, float], ...]
     """(column behind the layer, hidden unit, coefficient)."""
+    opened: tuple[Form, ...]
+    """Each column behind the layer, in the atoms of this layer."""
     passed: tuple[Form, ...]
-    """What each column behind the layer has of older columns and of received words."""
+    """What each of them has of older columns and of received words."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +173,7 @@ class Allocation:
 
 def allocate(schedule: Schedule) -> Allocation:
     """Choose columns, hidden units and heads for every layer."""
-    boundaries = [choose_columns(needed) for needed in schedule.needed]
+    boundaries = _boundaries(schedule)
     groups = [_patterns(schedule, layer) for layer in range(schedule.layers)]
     slots = _choose_slots([[len(words) for _, words in group] for group in groups], boundaries)
     layers = []
@@ -152,9 +183,28 @@ def allocate(schedule: Schedule) -> Allocation:
             for pattern, words in groups[number]
             for start in range(0, len(words), slots)
         )
-        units, down, passed = _units(schedule, number, boundaries[number + 1])
-        layers.append(Layer(boundaries[number], boundaries[number + 1], heads, units, down, passed))
+        opened = tuple(schedule.opened(form, number + 1) for form in boundaries[number + 1].forms)
+        units, down, passed = _units(schedule, number, opened)
+        layers.append(Layer(boundaries[number], boundaries[number + 1], heads, units, down, opened, passed))
     return Allocation(schedule, tuple(layers), slots)
+
+
+def _boundaries(schedule: Schedule) -> list[Columns]:
+    """The columns of every boundary, from the last to the first.
+
+    They must give what the layer behind them reads, and what the columns behind it are made of.
+    """
+    found = [choose_columns(_distinct(schedule, schedule.graph.outputs, schedule.layers))]
+    for boundary in reversed(range(schedule.layers)):
+        read = [schedule.graph.form_of(a) for a in schedule.in_layer[boundary]]
+        behind = [schedule.opened(form, boundary + 1) for form in found[-1].forms]
+        found.append(choose_columns(_distinct(schedule, [*read, *behind], boundary)))
+    return found[::-1]
+
+
+def _distinct(schedule: Schedule, forms: Sequence[Form], boundary: int) -> list[Form]:
+    """The parts of forms that stand in the columns of a boundary."""
+    return [part for part in dict.fromkeys(schedule.stored_part(f, boundary) for f in forms) if part.terms]
 
 
 def _patterns(schedule: Schedule, layer: int) -> list[tuple[Pattern, list[int]]]:
@@ -183,7 +233,7 @@ def _choose_slots(sizes: list[list[int]], boundaries: list[Columns]) -> int:
 
 
 def _units(
-    schedule: Schedule, layer: int, after: Columns
+    schedule: Schedule, layer: int, opened: tuple[Form, ...]
 ) -> tuple[tuple[Unit, ...], tuple[tuple[int, int, float], ...], tuple[Form, ...]]:
     """The hidden units of a layer, how the columns behind it are made of them, and what is only passed on."""
     units: list[Unit] = []
@@ -193,8 +243,8 @@ def _units(
     for number in schedule.relus_in(layer):
         place[number] = len(units)
         units.append(Unit(schedule.graph.form_of(number)))
-    every = [Form(tuple((a, c) for a, c in form.terms if a not in place)) for form in after.forms]
-    for column, (form, passed) in enumerate(zip(after.forms, every, strict=True)):
+    every = [Form(tuple((a, c) for a, c in form.terms if a not in place)) for form in opened]
+    for column, (form, passed) in enumerate(zip(opened, every, strict=True)):
         down += [(column, place[a], c) for a, c in form.terms if a in place]
         known = schedule.graph.reach(passed)
         for sign, possible in ((1.0, known.high > 0), (-1.0, known.low < 0)):

@@ -4,7 +4,8 @@ Everything between two ReLUs is linear, so sums and multiples are never nodes: a
 
     constant + sum over atoms of coefficient * atom,
 
-and an atom is an input word, a constant of the position, the ReLU of a form, or a form received from elsewhere.
+and an atom is an input word, a constant of the position, the ReLU of a form, or a form received from elsewhere. A form
+that later ones are made of again and again may be kept as an atom of its own, so that forms stay short.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,6 +109,37 @@ class Receive(Atom):
     pattern: Pattern
 
 
+@dataclass(frozen=True, eq=False)
+class Kept(Atom):
+    """A form that stands in a column of its own: the same number, under one name."""
+
+    form: Form
+
+
+@dataclass(frozen=True)
+class Time:
+    """The first layer whose ReLUs can use an atom, and the first boundary at which it can stand in columns.
+
+    A layer's ReLUs see what its attention has just received; its columns see that one boundary later.
+    """
+
+    usable: int = 0
+    stored: int = 0
+
+    @classmethod
+    def of(cls, atom: Atom, known: Sequence["Time"] | Mapping[int, "Time"]) -> "Time":
+        """The time of an atom, from those of the atoms that it is computed from."""
+        if not isinstance(atom, Receive | Relu | Kept):
+            return cls()
+        stored = max((known[a].stored for a in atom.form.atoms), default=0)
+        if isinstance(atom, Receive):
+            return cls(stored, stored + 1)
+        if isinstance(atom, Kept):
+            return cls(stored, stored)
+        usable = max((known[a].usable for a in atom.form.atoms), default=0)
+        return cls(usable + 1, usable + 1)
+
+
 @dataclass(frozen=True)
 class Fact:
     """What is known of a form beyond its terms: a range, and forms whose minimum or maximum it is."""
@@ -164,7 +196,7 @@ class Graph:
     def form_of(self, number: int) -> Form:
         """The form that an atom is computed from; the empty one for inputs and constants."""
         atom = self.atoms[number]
-        return atom.form if isinstance(atom, Relu | Receive) else Form()
+        return atom.form if isinstance(atom, Relu | Receive | Kept) else Form()
 
 
 def dummy_value(form: Form, at_dummy: Sequence[float]) -> float:

@@ -22,10 +22,12 @@ from ordinate.programs.compiler.graph import (
     Form,
     Graph,
     Input,
+    Kept,
     Key,
     Pattern,
     Receive,
     Relu,
+    Time,
     dummy_value,
     form_range,
 )
@@ -43,6 +45,7 @@ class Tape:
         self.atoms: list[Atom] = []
         self.facts: dict[Key, Fact] = {}
         self.at_dummy: list[float] = []
+        self.times: list[Time] = []
         self._known: dict[object, int] = {}
 
     def atom(self, key: object, atom: Atom, at_dummy: float) -> Form:
@@ -51,6 +54,7 @@ class Tape:
             self._known[key] = len(self.atoms)
             self.atoms.append(atom)
             self.at_dummy.append(at_dummy)
+            self.times.append(Time.of(atom, self.times))
         return Form(((self._known[key], 1.0),))
 
     def range(self, form: Form) -> Range:
@@ -86,6 +90,17 @@ class Tape:
         return self.atom(
             ("relu", form), Relu(known.relu(), user_line(), form), max(dummy_value(form, self.at_dummy), 0.0)
         )
+
+    def keep(self, form: Form) -> Form:
+        """A form as one atom, unless it is one already, or ReLUs would have to wait for it to stand in a column."""
+        times = [self.times[a] for a in form.atoms]
+        stored = max((time.stored for time in times), default=0)
+        if len(times) < 2 or stored == 0 or max(time.usable for time in times) < stored:
+            return form
+        whole = Form(form.terms)
+        return self.atom(
+            ("kept", whole), Kept(self.range(whole), user_line(), whole), dummy_value(whole, self.at_dummy)
+        ) + Form((), form.constant)
 
     def constant(self, values: Float[np.ndarray, " n"]) -> Form:
         """A constant of the position."""
@@ -126,6 +141,11 @@ class Traced(Value):
         self.tape.state(form, stated, *parents)
         return self._with(form)
 
+    def _kept(self, form: Form, stated: Range, *parents: Form) -> "Traced":
+        """The same for what later forms are made of: it is kept as an atom."""
+        self.tape.state(form, stated, *parents)
+        return self._stated(self.tape.keep(form), stated, *parents)
+
     def _affine(
         self, factor: int | float, other: Value | None, other_factor: int | float, constant: int | float
     ) -> "Traced":
@@ -143,14 +163,14 @@ class Traced(Value):
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(min(one.low, two.low), min(one.high, two.high), one.whole and two.whole)
-        return self._stated(a - self.tape.difference(a, b), known, a, b)
+        return self._kept(a - self.tape.difference(a, b), known, a, b)
 
     def maximum(self, other: Value) -> "Traced":
         """a + relu(b - a)."""
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(max(one.low, two.low), max(one.high, two.high), one.whole and two.whole)
-        return self._stated(a + self.tape.difference(b, a), known, a, b)
+        return self._kept(a + self.tape.difference(b, a), known, a, b)
 
     def clip(self, low: Number, high: Number) -> "Traced":
         """l + relu(a - l) - relu(a - h)."""
@@ -161,13 +181,13 @@ class Traced(Value):
         known = self.range
         bottom_end, top_end = (float(np.clip(end, low, high)) for end in (known.low, known.high))
         whole = known.whole and point(float(low)).whole and point(float(high)).whole
-        return self._stated(form, Range(bottom_end, top_end, whole), self.form)
+        return self._kept(form, Range(bottom_end, top_end, whole), self.form)
 
     def exchange(self, low: Value, high: Value) -> "Traced":
         """x - relu(x - low) + relu(high - x): one of the two ReLUs is 0, so that this is a minimum or a maximum."""
         a, b, c = self.form, _form(self._fits(low)), _form(self._fits(high))
         known = self.range.hull(self.tape.range(b)).hull(self.tape.range(c))
-        return self._stated(a - self.tape.difference(a, b) + self.tape.difference(c, a), known, a, b, c)
+        return self._kept(a - self.tape.difference(a, b) + self.tape.difference(c, a), known, a, b, c)
 
     def lookup(self, table: Sequence[Number], first: int = 0) -> "Traced":
         """The piecewise linear function through the entries."""
@@ -197,7 +217,7 @@ class Traced(Value):
         gate = self.form * known.magnitude + Form((), -known.magnitude)
         up, down = (self.tape.relu(self.tape.combine(difference, sign, gate, 1)) for sign in (1, -1))
         form = b + up - down
-        return self._stated(form, self.tape.range(a).hull(self.tape.range(b)))
+        return self._kept(form, self.tape.range(a).hull(self.tape.range(b)))
 
     def either(self, other: Value) -> "Traced":
         """a + b, in the range of the one that is not 0."""
