@@ -64,3 +64,92 @@ def test_a_wrong_program_fails(call, monkeypatch):
     answer = call("verify", "prefix-sum", "--n", 4, "--count", 5)
     assert answer.code == 1
     assert "they do not agree" in answer.out
+
+
+@pytest.fixture
+def compiled(call, tmp_path):
+    """Compile into a folder and return it."""
+
+    def write(name, *options):
+        folder = tmp_path / name
+        answer = call("compile", name, "--n", 4, "--out", folder, *options)
+        assert answer.code == 0, answer.err
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize("options", [(), ("--dense",), ("--dtype", "float64")])
+def test_a_compiled_folder_is_evaluated_on_the_task_of_the_library(call, compiled, options):
+    folder = compiled("sort", *options)
+    answer = call("evaluate", folder, "--axis", "scale=1,50", "--count", 30, "--json")
+    assert answer.code == 0, answer.err
+    document = answer.json
+    assert (document["task"], document["model"], document["step"]) == ("sort", "compiled", None)
+    assert [(p["value"], p["mse"], p["accuracy"]) for p in document["points"]] == [(1, 0, 1), (50, 0, 1)]
+
+
+def test_a_program_without_a_task_is_evaluated_on_its_own_inputs(call, compiled):
+    folder = compiled("addition")
+    (point,) = call("evaluate", folder, "--json").json["points"]
+    assert (point["axis"], point["value"], point["mse"]) == ("length", 4, 0)
+    assert "compiled, not trained; proven error bound 0" in call("evaluate", folder).out
+    shorter = call("evaluate", folder, "--axis", "length=2", "--json").json["points"]
+    assert [p["mse"] for p in shorter] == [0, 0]
+
+
+def test_a_program_on_real_numbers_is_right_within_its_bound(call, compiled):
+    folder = compiled("prefix-min", "--reals")
+    document = call("evaluate", folder, "--axis", "scale=10", "--json").json
+    assert 0 < max(p["mse"] for p in document["points"]) < 1e-9
+    answer = call("compile", "parity", "--reals", "--n", 4)
+    assert answer.code == 2
+    assert "not of whole numbers" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--axis", "scale=60"), "outside its range: give whole numbers in [-100, 100]"),
+        (("--axis", "length=9"), "9 tokens"),
+        (("--axis", "colour=9"), "no axis 'colour'"),
+        (("--count", "0"), "evaluation.count"),
+        (("--step", "3"), "leave out --step"),
+    ],
+)
+def test_what_a_compiled_model_cannot_answer_is_refused(call, compiled, arguments, words):
+    answer = call("evaluate", compiled("prefix-sum"), *arguments)
+    assert answer.code == 2
+    assert words in answer.error
+
+
+def test_a_compiled_folder_has_a_report(call, compiled):
+    folder = compiled("prefix-sum")
+    assert call("report", folder, "--json").json["reports"] == [str(folder / "report.html")]
+    page = (folder / "report.html").read_text()
+    for words in (
+        "theorem allows",
+        "Layers",
+        "ordinate verify prefix-sum --n 4",
+        "whole numbers in [-100, 100]",
+    ):
+        assert words in page
+    (folder / "program.json").write_text("{}")
+    assert "compile it again" in call("report", folder).error
+
+
+def test_a_compiled_folder_is_no_run_to_compare(call, compiled):
+    folder = compiled("prefix-sum")
+    answer = call("runs", "--compare", folder, "--compare", folder)
+    assert answer.code == 2
+    assert "is a compiled program, not a run" in answer.error
+
+
+def test_a_picture_is_drawn(call, tmp_path):
+    for ending in ("png", "svg"):
+        answer = call("compile", "prefix-sum", "--n", 4, "--picture", tmp_path / f"walk.{ending}")
+        assert answer.code == 0, answer.err
+        assert (tmp_path / f"walk.{ending}").stat().st_size > 1000
+    assert "write walk.png" in call("compile", "prefix-sum", "--picture", "walk.pdf").error
+    assert "--n 32" in call("compile", "prefix-sum", "--n", 64, "--picture", "walk.png").error
+    assert "no program is named" in call("compile", "--picture", "walk.png").error

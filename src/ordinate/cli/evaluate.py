@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or its folder.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="Id of a run, the beginning of one, its folder, or that of a compiled program.",
+        ),
     ],
     axes: Annotated[
         list[str] | None,
@@ -41,34 +45,32 @@ def evaluate(
     store: StoreFolder = None,
     json: Json = False,
 ) -> None:
-    """Measure a trained model along axes, in distribution always beside out of distribution.
+    """Measure a trained or compiled model along axes, in distribution always beside out of distribution.
 
     Runs measured with the same seed meet the same samples.
     """
     import torch
 
+    from ordinate.cli.opened import open_model
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.cli.summary import metric_of_task, seeds_note
+    from ordinate.cli.summary import metric_of_task
     from ordinate.evaluation.sweep import Axis, measure, test_set, trained_point
     from ordinate.figures.numbers import show_number
     from ordinate.runs import Store
-    from ordinate.training import Recipe, load_model
 
     torch.set_num_threads(1)
-    found = Store(store or Path("runs")).find(run)
-    document = found.recipe
-    wanted = dict(document.get("evaluation", {}))
+    found = open_model(run, Store(store or Path("runs")), step)
+    wanted = found.evaluation
     if axes or by:
         wanted["axes"] = {}
         for axis in map(Axis.parse, axes or ()):
             wanted["axes"].setdefault(axis.name, []).extend(axis.values)
     wanted |= {key: value for key, value in (("count", count), ("length", length)) if value is not None}
-    recipe = Recipe.parse({**document, "evaluation": wanted})  # refuses axes and counts that cannot be
-    task, evaluation = recipe.task, recipe.evaluation
+    task, evaluation = found.task, found.measured(wanted)  # refuses axes and counts that cannot be
     places = [(axis, value) for axis, values in evaluation.axes.items() for value in values]
     if not places and not by:
         raise OrdinateError(f"the recipe of {found.id} names no axis: add --axis {_example(task)}")
-    model = load_model(found, step)
+    model = found.load()
 
     def at(axis: str, value: float, length: int | None) -> "Point":
         tests = test_set(task, axis, value, count=evaluation.count, seed=seed, length=length)
@@ -80,17 +82,16 @@ def evaluate(
     if not any(point.in_distribution and point.axis in (inside[0], "length") for point in points):
         points.insert(0, at(*inside, None))
     slices = _slices(model, task, by, evaluation.length, evaluation.count, seed) if by else []
-    step = found.checkpoints()[-1] if step is None else step
-    averaged = bool(found.record().get("averaged"))
     if json:
-        facts = {"run": found.id, "path": str(found.path), "task": task.name, "model": recipe.model.name}
-        numbers = {"step": step, "averaged": averaged, "count": evaluation.count, "seed": seed}
+        facts = {"run": found.id, "path": str(found.path), "task": task.name, "model": found.kind}
+        numbers = {"step": found.step, "averaged": found.averaged, "count": evaluation.count, "seed": seed}
         sliced = {"slices": slices} if by else {}
         measured = [point.to_dict() for point in points]
-        print_json({**facts, **numbers, "note": seeds_note(1), "points": measured, **sliced})
+        print_json({**facts, **numbers, "note": found.note, "points": measured, **sliced})
         return
-    weights = ", averaged weights" if averaged else ""
-    title = f"{found.id} at step {step}{weights}, {evaluation.count} samples a point"
+    at_step = "" if found.step is None else f" at step {found.step}"
+    weights = ", averaged weights" if found.averaged else ""
+    title = f"{found.id}{at_step}{weights}, {evaluation.count} samples a point"
     columns = points[0].columns
     rows = [
         [
@@ -108,7 +109,7 @@ def evaluate(
             [[row["value"], row["count"], show_number(row["score"])] for row in table["rows"]],
             title=f"by {table['slice']} at length {table['length']}, {distribution} distribution",
         )
-    say(str(seeds_note(1)))
+    say(found.note)
 
 
 def _example(task: "Task") -> str:

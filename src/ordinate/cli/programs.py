@@ -13,12 +13,17 @@ from ordinate.errors import OrdinateError, nearest
 if TYPE_CHECKING:
     import torch
 
+    from ordinate.programs.compiler.compile import Compiled
     from ordinate.programs.program import Program
     from ordinate.programs.verify import Verification
 
 Processors = Annotated[int, typer.Option("--n", "--length", help="Processors, one a token.")]
 Format = Annotated[str, typer.Option("--dtype", help="Number format of the weights: float32 or float64.")]
 FORMATS = ("float32", "float64")
+Reals = Annotated[
+    bool,
+    typer.Option("--reals", help="Inputs are real numbers of the same ranges, not whole ones only."),
+]
 LISTED = 8
 """Processors that a list of programs states ranges for."""
 SIZES = tuple(1 << k for k in range(3, 13))
@@ -55,7 +60,12 @@ def compile(  # noqa: A001 (the name of the command)
             "--table", help="Rounds, layers, heads and width for n = 8 .. 4096, of one program or all."
         ),
     ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw an example on its way through the layers: a .png or .svg."),
+    ] = None,
     dtype: Format = "float32",
+    reals: Reals = False,
     json: Json = False,
 ) -> None:
     """Compile a parallel algorithm into the weights of a positional Transformer."""
@@ -63,6 +73,10 @@ def compile(  # noqa: A001 (the name of the command)
 
     if dense and out is None:
         raise OrdinateError("--dense is about what is written: add --out FOLDER")
+    if program is None and (out or picture):
+        raise OrdinateError("no program is named: write ordinate compile prefix-sum, say")
+    if picture is not None:
+        check_picture(picture, n)
     if table:
         _table(program, json)
         return
@@ -70,16 +84,17 @@ def compile(  # noqa: A001 (the name of the command)
         _list(json)
         return
 
-    from ordinate.programs.collection import find_program
     from ordinate.programs.compiler.compile import compile_program
     from ordinate.programs.files import describe, save
 
-    compiled = compile_program(find_program(program), n, _format(dtype))
+    compiled = compile_program(_program(program, reals), n, _format(dtype))
     facts = describe(compiled)
     if out is not None:
         save(compiled, out, dense=dense)
+    if picture is not None:
+        _draw(compiled, picture)
     if json:
-        print_json({**facts, "out": out})
+        print_json({**facts, "out": out, "picture": picture})
         return
     say(f"{program}: {compiled.program.summary}")
     costs = compiled.costs
@@ -97,8 +112,9 @@ def compile(  # noqa: A001 (the name of the command)
     for word, known in enumerate(compiled.program.ranges(n)):
         say(f"input word {word}: {known}")
     say(f"proven error bound in {dtype}: {facts['error_bound']:.3g}")
-    if out is not None:
-        say(f"written to {out}")
+    for written in (out, picture):
+        if written is not None:
+            say(f"written to {written}")
 
 
 def verify(
@@ -110,6 +126,7 @@ def verify(
         int | None, typer.Option(min=1, help="Random inputs; default 10000 up to n = 256, 200 beyond.")
     ] = None,
     dtype: Format = "float32",
+    reals: Reals = False,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -117,11 +134,10 @@ def verify(
     import torch
 
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.programs.collection import find_program
     from ordinate.programs.verify import verify as compare
 
     torch.set_num_threads(1)
-    found = compare(find_program(program), n, count=count, dtype=_format(dtype), seed=seed)
+    found = compare(_program(program, reals), n, count=count, dtype=_format(dtype), seed=seed)
     if json:
         print_json(document_of(found, dtype, seed))
     else:
@@ -164,6 +180,27 @@ def document_of(found: "Verification", dtype: str, seed: int) -> dict[str, Any]:
     }
 
 
+def check_picture(path: Path, n: int) -> None:
+    """Refuse a picture that cannot be written, or read."""
+    from ordinate.figures.programs import MOST_TOKENS
+    from ordinate.figures.save import check_ending
+
+    check_ending(path)
+    if n > MOST_TOKENS:
+        raise OrdinateError(f"{n} processors are too many to draw: write --n {MOST_TOKENS} or fewer")
+
+
+def _draw(compiled: "Compiled", path: Path) -> None:
+    from ordinate.figures.programs import draw_walk, example_inputs, walk
+    from ordinate.figures.save import write_figure
+    from ordinate.programs.compiler.labels import labels
+
+    words = labels(compiled.allocation)
+    inputs = example_inputs(compiled.program.ranges(compiled.n), compiled.n)
+    steps = walk(compiled.model, words.columns, words.messages, inputs)
+    write_figure(draw_walk(steps, f"{compiled.program.name} on {compiled.n} processors"), path)
+
+
 def _or_none(difference: float | None) -> str:
     return "too large to write" if difference is None else f"{difference:.3g}"
 
@@ -176,6 +213,13 @@ def _format(name: str) -> "torch.dtype":
     found = getattr(torch, name)
     assert isinstance(found, torch.dtype)
     return found
+
+
+def _program(name: str, reals: bool) -> "Program":
+    from ordinate.programs.collection import find_program
+
+    found = find_program(name)
+    return found.on_reals() if reals else found
 
 
 def _list(json: bool) -> None:

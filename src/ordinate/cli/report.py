@@ -1,4 +1,4 @@
-"""`ordinate report`: the HTML page of a reproduction or of a run, written again from what is stored."""
+"""`ordinate report`: the HTML page of a reproduction, a run or a compiled program, from what is stored."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +11,14 @@ from ordinate.errors import OrdinateError
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of a reproduction, of a run, or of a recipe.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder of a reproduction, of a run, of a recipe, or of a compiled program."
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """Write the HTML report of a reproduction or of a run from its stored results."""
+    """Write the HTML report of a reproduction, of a run or of a compiled program from what is stored."""
     if not folder.is_dir():
         raise OrdinateError(
             f"there is no folder {str(folder)!r}: write the folder of a run or of a reproduction"
@@ -23,7 +26,7 @@ def report(
 
     from ordinate.cli.output import print_json, say
 
-    pages = _reproductions(folder) or _runs(folder)
+    pages = _compiled(folder) or _reproductions(folder) or _runs(folder)
     if not pages:
         raise OrdinateError(f"{folder} holds neither a run nor a result.json: write runs/NAME-KEY/seed-0")
     if json:
@@ -31,6 +34,17 @@ def report(
         return
     for page in pages:
         say(f"report: {page}")
+
+
+def _compiled(folder: Path) -> list[Path]:
+    """Write the report of a compiled program."""
+    from ordinate.programs.files import is_compiled
+
+    if not is_compiled(folder):
+        return []
+    from ordinate.cli.compiled_report import write_compiled_report
+
+    return [write_compiled_report(folder)]
 
 
 def _reproductions(folder: Path) -> list[Path]:

@@ -142,13 +142,14 @@ def _last(scores: dict[str, Any]) -> str:
 
 def _compare(store: Any, names: list[str], json: bool) -> None:
     """Show settings that differ, and all scores, side by side."""
+    from ordinate.cli.opened import find_run
     from ordinate.cli.output import print_json, print_table, say
     from ordinate.cli.summary import metric_of_task
     from ordinate.figures.numbers import show_number
 
     if len(names) < 2:
         raise OrdinateError("--compare needs two runs or more: write --compare A --compare B")
-    found = [store.find(name) for name in names]
+    found = [find_run(store, name) for name in names]
     recipes = [flatten(run.recipe) for run in found]
     records = [run.record() for run in found]
     scores = [record.get("scores") or {} for record in records]

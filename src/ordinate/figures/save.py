@@ -6,6 +6,7 @@ from typing import Literal
 
 from matplotlib.figure import Figure
 
+from ordinate.errors import OrdinateError
 from ordinate.figures.style import paper_style
 from ordinate.runs import write_bytes
 
@@ -33,3 +34,22 @@ def save_figure(figure: Figure, path: str | Path) -> list[Path]:
     for target, content in contents.items():
         write_bytes(target, content)
     return list(contents)
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write one file, a PNG or an SVG by its ending; another ending is refused."""
+    check_ending(path)
+    write_bytes(path, figure_bytes(figure, "svg" if path.suffix == ".svg" else "png"))
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file that is neither a PNG nor an SVG.
+
+    >>> check_ending(Path("depth.pdf"))
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: 'depth.pdf' is no picture that can be written: write depth.png or depth.svg
+    """
+    if path.suffix not in (".png", ".svg"):
+        raise OrdinateError(
+            f"{str(path)!r} is no picture that can be written: write {path.stem}.png or {path.stem}.svg"
+        )

@@ -1,10 +1,15 @@
-"""A compiled program as a folder: `model.safetensors`, from which it is built again, and `program.json` to read."""
+"""A compiled program as a folder: `model.safetensors`, from which it is built again, and `program.json` to read.
+
+The folder opens wherever that of a run does: the model is an ordinary one of the library, which refuses inputs outside
+the ranges that it was compiled for.
+"""
 
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from ordinate.attention import Attention, PositionalAttention, TableAttention
 from ordinate.errors import OrdinateError
@@ -13,11 +18,29 @@ from ordinate.models.transformer import append_dummy
 from ordinate.positions.encodings import OneHot, Site, VectorEncoding
 from ordinate.programs.compiler.bounds import error_bound
 from ordinate.programs.compiler.compile import Compiled
+from ordinate.programs.compiler.labels import labels
 from ordinate.programs.compiler.weights import with_queries_and_keys
-from ordinate.runs.files import read_tensors, write_json, write_tensors
+from ordinate.programs.language.ranges import Range
+from ordinate.programs.program import check_ranges
+from ordinate.runs.files import read_json, read_tensors, write_json, write_tensors
 from ordinate.tasks.numbers.base import number_coordinates
 
-MODEL = "model.safetensors"
+MODEL, FACTS = "model.safetensors", "program.json"
+
+
+def is_compiled(folder: Path) -> bool:
+    """Whether a folder is that of a compiled program."""
+    return (folder / MODEL).is_file() and (folder / FACTS).is_file()
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What `describe` told of a compiled program."""
+    facts = read_json(folder / FACTS)
+    if not isinstance(facts, dict) or not {"program", "n", "inputs", "columns"} <= set(facts):
+        raise OrdinateError(
+            f"{folder / FACTS} does not describe a compiled program: compile it again with --out"
+        )
+    return facts
 
 
 def describe(compiled: Compiled) -> dict[str, Any]:
@@ -31,6 +54,7 @@ def describe(compiled: Compiled) -> dict[str, Any]:
         **asdict(compiled.costs),
         "parameters": sum(p.numel() for p in compiled.model.parameters()),
         "error_bound": error_bound(compiled.allocation, dtype),
+        **labels(compiled.allocation).to_dict(),
     }
 
 
@@ -38,14 +62,15 @@ def save(compiled: Compiled, folder: Path, *, dense: bool = False) -> None:
     """Write the model, with tables of sources or, on request, with query and key weights."""
     model = with_queries_and_keys(compiled.model) if dense else compiled.model
     facts = describe(compiled)
-    sizes = {name: facts[name] for name in ("program", "n", "layers", "heads", "width", "hidden", "dtype")}
+    kept = ("program", "inputs", "n", "layers", "heads", "width", "hidden", "dtype")
+    sizes = {name: facts[name] for name in kept}
     meta = {**sizes, "features": model.features, "outputs": model.decode.out_features, "dense": dense}
     write_tensors(folder / MODEL, model.state_dict(), meta)
-    write_json(folder / "program.json", {**facts, "dense": dense})
+    write_json(folder / FACTS, {**facts, "dense": dense})
 
 
 def load(folder: Path) -> Transformer:
-    """The model that `save` wrote."""
+    """The model that `save` wrote; it refuses inputs outside the stated ranges."""
     tensors, meta = read_tensors(folder / MODEL)
     try:
         n, width, heads, dtype = meta["n"], meta["width"], meta["heads"], getattr(torch, meta["dtype"])
@@ -56,10 +81,16 @@ def load(folder: Path) -> Transformer:
             meta["features"], meta["outputs"], meta["hidden"], attentions, encoding, embed_positions=True
         ).to(dtype)
         model.load_state_dict(tensors)
-    except (KeyError, AttributeError, RuntimeError) as error:
+        ranges = [Range(**known) for known in meta["inputs"]]
+    except (KeyError, AttributeError, RuntimeError, TypeError) as error:
         raise OrdinateError(
             f"{folder / MODEL} is no compiled program: write it with ordinate compile --out"
         ) from error
+
+    def check(_: nn.Module, given: tuple[Any, ...]) -> None:
+        check_ranges(meta["program"], ranges, given[0].double().numpy())
+
+    model.register_forward_pre_hook(check)
     return model.requires_grad_(False).eval()
 
 

@@ -81,6 +81,27 @@ class Evaluation(Part):
     relative: float = Field(0.1, ge=0, description="relative tolerance of accuracy")
     absolute: float = Field(0.1, ge=0, description="absolute tolerance of accuracy")
 
+    @classmethod
+    def parse(cls, document: dict[str, Any], task: Task) -> "Evaluation":
+        """Validate a document for a model of a task that no recipe tells of."""
+        try:
+            evaluation = cls.model_validate(document)
+        except ValidationError as error:
+            raise explain(error, "evaluation", cls) from None
+        evaluation.check_axes(task)
+        return evaluation
+
+    def check_axes(self, task: Task) -> None:
+        """Refuse an axis that a task does not have."""
+        for axis in self.axes:
+            check_axis(f"evaluation.axes.{axis}", axis, task)
+
+
+def check_axis(where: str, axis: str, task: Task) -> None:
+    """Refuse an axis that a task does not have, at a place of a recipe."""
+    if axis not in task.axes:
+        raise OrdinateError(f"{where}: task {task.name!r} has no axis {axis!r}; {nearest(axis, task.axes)}")
+
 
 class Recipe(Part):
     """Task + model + training + evaluation. Recipe and seed decide every number of a run."""
@@ -108,13 +129,9 @@ class Recipe(Part):
             recipe = cls.model_validate(document)
         except ValidationError as error:
             raise explain(error, "", cls) from None
-        pick = recipe.training.pick
-        axes = {f"evaluation.axes.{axis}": axis for axis in recipe.evaluation.axes}
-        for where, axis in (axes | ({"training.pick.axis": pick.axis} if pick else {})).items():
-            if axis not in recipe.task.axes:
-                raise OrdinateError(
-                    f"{where}: task {recipe.task.name!r} has no axis {axis!r}; {nearest(axis, recipe.task.axes)}"
-                )
+        recipe.evaluation.check_axes(recipe.task)
+        if recipe.training.pick is not None:
+            check_axis("training.pick.axis", recipe.training.pick.axis, recipe.task)
         return recipe
 
     @classmethod
