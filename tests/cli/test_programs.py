@@ -153,3 +153,30 @@ def test_a_picture_is_drawn(call, tmp_path):
     assert "write walk.png" in call("compile", "prefix-sum", "--picture", "walk.pdf").error
     assert "--n 32" in call("compile", "prefix-sum", "--n", 64, "--picture", "walk.png").error
     assert "no program is named" in call("compile", "--picture", "walk.png").error
+
+
+def test_a_compiled_program_is_the_start_of_a_training(call, compiled, tmp_path):
+    folder = compiled("prefix-sum", "--dense", "--reals")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('name = "from"\n[task]\nname = "sum"\nlength = 4\n[model]\nkind = "positional"\n')
+    store = tmp_path / "runs"
+    answer = call("train", recipe, "--init", folder, "--out", store)
+    assert answer.code == 2
+    assert not store.exists()
+    sizes = [word for word in answer.error.split() if word.startswith("model.")]
+    assert "model.layers=2" in sizes
+    changes = ["training.steps=5", "training.optimizer.learning_rate=1e-9", "evaluation.axes={scale=[10]}"]
+    settings = [part for change in (*sizes, *changes) for part in ("--set", change.rstrip(","))]
+    answer = call("train", recipe, *settings, "--init", folder, "--out", store, "--json")
+    assert answer.code == 0, answer.err
+    (run,) = answer.json["runs"]
+    assert run["scores"]["scale=10"] < 1e-9
+    again = call("train", recipe, *settings, "--init", run["id"], "--out", store, "--json")
+    assert again.json["runs"][0]["scores"]["scale=10"] < 1e-9
+    assert again.json["runs"][0]["id"] != run["id"]
+
+
+def test_what_cannot_be_a_start_is_refused(call, compiled, recipe, tmp_path):
+    folder = compiled("prefix-sum")
+    assert "with ordinate compile --dense" in call("train", recipe, "--init", folder, "--out", tmp_path).error
+    assert "there is no run 'nowhere'" in call("train", recipe, "--init", "nowhere", "--out", tmp_path).error

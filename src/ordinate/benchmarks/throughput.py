@@ -92,7 +92,8 @@ def measure(kind: str, settings: Settings) -> tuple[Parts, Parts]:
 
 
 def _start(recipe: Recipe, folder: str) -> Member:
-    return Member.start(recipe, 0, Store(folder).open(recipe.to_dict(), 0), torch.device("cpu"))
+    store = Store(folder)
+    return Member.start(recipe, 0, store.open(recipe.to_dict(), 0), store, torch.device("cpu"))
 
 
 def _generate(recipe: Recipe, folder: str) -> float:

@@ -18,6 +18,12 @@ def train(
     seeds: Annotated[int | None, typer.Option(help="Train the seeds 0 to SEEDS - 1 side by side.")] = None,
     seed: Annotated[int | None, typer.Option(help="Train this one seed; default 0.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of runs.")] = Path("runs"),
+    init: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Start from the weights of a compiled program (--dense), or of a run."
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with runs that were stopped.")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch; one is best on a busy machine.")] = 1,
     json: Json = False,
@@ -36,13 +42,15 @@ def train(
     from ordinate.cli.progress import StepProgress
     from ordinate.cli.summary import run_facts, seeds_note, show_runs
     from ordinate.runs import Store, keep_freed_memory
-    from ordinate.training import Recipe
+    from ordinate.training import Recipe, starting_from
     from ordinate.training import train as train_seeds
     from ordinate.training.limits import check_memory
 
     torch.set_num_threads(threads)
     keep_freed_memory()
     chosen = Recipe.read(recipe, changes or ())
+    if init is not None:
+        chosen = starting_from(chosen, init, Store(out))
     check_memory(chosen, 1 if seeds is None else seeds)
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
     with StepProgress(chosen.name) as progress:

@@ -1,9 +1,10 @@
 """Training: recipes, the loop, ensembles, checkpoints."""
 
 from ordinate.training.checkpoint import load_model
+from ordinate.training.initial import starting_from
 from ordinate.training.loop import train
 from ordinate.training.optimizer import Adam, AdamW
-from ordinate.training.recipe import Evaluation, Pick, Recipe, Training
+from ordinate.training.recipe import Evaluation, Initial, Pick, Recipe, Training
 from ordinate.training.schedule import Constant, Cosine, Linear, Plateau
 
 __all__ = [
@@ -12,11 +13,13 @@ __all__ = [
     "Constant",
     "Cosine",
     "Evaluation",
+    "Initial",
     "Linear",
     "Pick",
     "Plateau",
     "Recipe",
     "Training",
     "load_model",
+    "starting_from",
     "train",
 ]

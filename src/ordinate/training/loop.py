@@ -16,6 +16,7 @@ from ordinate.runs import Run, Store
 from ordinate.seeds import derive
 from ordinate.tasks.task import Batch
 from ordinate.training.ensemble import ensemble_losses
+from ordinate.training.initial import check_initial
 from ordinate.training.limits import check_lengths, check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
 from ordinate.training.pick import Picked
@@ -46,6 +47,7 @@ def train(
     device = resolve_device(recipe.training.device)
     check_memory(recipe, len(seeds))
     check_lengths(recipe)
+    check_initial(recipe, store)
     document = recipe.to_dict()
     runs = [store.open(document, seed) for seed in seeds]
     todo = [run for run in runs if run.status != "done"]
@@ -60,14 +62,16 @@ def train(
         with contextlib.ExitStack() as locks:
             for run in todo:
                 locks.enter_context(run.lock())
-            _Training(recipe, todo, device, report or (lambda **facts: None)).go()
+            _Training(recipe, todo, store, device, report or (lambda **facts: None)).go()
     return runs
 
 
 class _Training:
-    def __init__(self, recipe: Recipe, runs: Sequence[Run], device: torch.device, report: Report) -> None:
+    def __init__(
+        self, recipe: Recipe, runs: Sequence[Run], store: Store, device: torch.device, report: Report
+    ) -> None:
         self.recipe, self.device, self.report = recipe, device, report
-        self.members = [Member.start(recipe, run.seed, run, device) for run in runs]
+        self.members = [Member.start(recipe, run.seed, run, store, device) for run in runs]
         self.scored: dict[Coordinates, Tensor] = {}
         if recipe.training.compile:
             for member in self.members:

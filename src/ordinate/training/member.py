@@ -12,9 +12,10 @@ from torch.optim.lr_scheduler import LRScheduler
 from ordinate.evaluation.points import Point
 from ordinate.evaluation.sweep import TestSet, measure, test_set, trained_point
 from ordinate.models import Model, build_model
-from ordinate.runs import Run
+from ordinate.runs import Run, Store
 from ordinate.seeds import derive
 from ordinate.training.data import Data
+from ordinate.training.initial import start_from
 from ordinate.training.pick import Picked
 from ordinate.training.recipe import Recipe
 
@@ -45,10 +46,12 @@ class Member:
     tests: list[TestSet] = field(default_factory=list)
 
     @classmethod
-    def start(cls, recipe: Recipe, seed: int, run: Run, device: torch.device) -> "Member":
+    def start(cls, recipe: Recipe, seed: int, run: Run, store: Store, device: torch.device) -> "Member":
         """First weights and data of a seed."""
         training = recipe.training
         model = build_model(recipe.model, recipe.task, seed=derive(seed, "weights"))
+        if training.initial is not None:
+            start_from(model, training.initial, store, seed=seed)
         model.to(device, DTYPES[training.precision])
         optimizer = training.optimizer.build(model.parameters())
         schedule = training.schedule.build(optimizer, training.steps)

@@ -41,6 +41,17 @@ class Pick(Part):
     every: int = Field(250, ge=1, description="steps between comparisons")
 
 
+class Initial(Part):
+    """Weights to start from instead of random ones; `ordinate train --init FOLDER` writes this."""
+
+    weights: str = Field(
+        pattern=r"^[0-9a-f]{16}$", description="their hash, under which the store keeps them"
+    )
+    noise: float = Field(
+        0.0, ge=0, description="standard deviation of noise, in units of the mean size of a unit's weights"
+    )
+
+
 class Training(Part):
     """How a model is trained."""
 
@@ -60,6 +71,7 @@ class Training(Part):
         None, gt=0, lt=1, description="decay of averaged weights, which are then measured and kept"
     )
     pick: Pick | None = Field(None, description="choose a checkpoint by its score at one point")
+    initial: Initial | None = Field(None, description="weights to start from; random ones without")
     precision: Literal["float32", "bfloat16", "float64"] = "float32"
     finish: float = Field(0.25, ge=0, le=1, description="share of a bfloat16 training that ends in float32")
     compile: bool = Field(False, description="use torch.compile: slow to start, pays on large models")
