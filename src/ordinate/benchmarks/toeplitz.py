@@ -12,10 +12,11 @@ from torch import Tensor
 from ordinate.attention.decay import decay_attention
 from ordinate.attention.toeplitz import by_transform, toeplitz_attention
 from ordinate.benchmarks.growth import slope
-from ordinate.benchmarks.relations import Call, both_ways, times
+from ordinate.benchmarks.relations import both_ways, times
 from ordinate.benchmarks.rows import Progress, Row, at_least, at_most
 from ordinate.benchmarks.settings import Settings, Shape
-from ordinate.benchmarks.timing import seconds_of, threads
+from ordinate.benchmarks.timing import threads
+from ordinate.evaluation.cost import Call, seconds_of
 from ordinate.models import Memory, build_model
 from ordinate.positions.encodings.toeplitz import by_lag
 from ordinate.tasks import make_task

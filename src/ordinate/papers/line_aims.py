@@ -66,6 +66,18 @@ class Shows(LineAim):
 
 
 @dataclass(frozen=True)
+class Expresses(LineAim):
+    """The number of a line that is computed: exact, it needs no seeds."""
+
+    at: Place
+
+    def claim(self, found: Found, scale: str) -> Claim:
+        """The number itself."""
+        (value,) = found.values(self.at)
+        return Claim.of_exact(self.sentence, value, self.predicate, None, scale)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
 class Leads(LineAim):
     """How much higher the number at one place is than at another, seed by seed."""
 

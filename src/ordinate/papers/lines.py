@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Drawing
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.curves import Panel, Series, value_curves
 from ordinate.figures.numbers import show_number
+from ordinate.papers.columns import MSE, Column
 from ordinate.papers.line_aims import Found, LineAim, Place
 from ordinate.papers.trained import Trained
 from ordinate.runs import Run
@@ -54,30 +55,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A number of a run at a point, as a reader calls it; drawn in per cent, or on a logarithmic axis."""
+class Exact:
+    """A line that is computed, not trained: the best that a model can express, or a bound."""
 
     label: str
-    read: Callable[[Run, str], float]
-    """Called with runs that ended."""
-    percent: bool = False
-
-
-def stored(field: str) -> Callable[[Run, str], float]:
-    """A field of the points that the run stored when it ended."""
-
-    def read(run: Run, point: str) -> float:
-        points = run.read_result("evaluation")
-        named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
-        return float(named[point][field])
-
-    return read
-
-
-MSE = Column("mean squared error", stored("mse"))
-ACCURACY = Column("accuracy", stored("accuracy"), percent=True)
-SYMBOLS = Column("symbols right", stored("symbol_accuracy"), percent=True)
-ENTROPY = Column("cross-entropy", stored("cross_entropy"))
+    role: str
+    values: Mapping[float, float]
 
 
 @dataclass(frozen=True)
@@ -86,7 +69,7 @@ class Sheet:
 
     title: str
     xlabel: str
-    lines: Sequence[Line]
+    lines: Sequence[Line | Exact]
     column: Column = MSE
     trained_to: float | None = None
     log_x: bool = False
@@ -107,7 +90,8 @@ class Plan:
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """Every recipe once."""
-        spots = (spot for sheet in self.sheets for line in sheet.lines for spot in line.spots.values())
+        lines = (line for sheet in self.sheets for line in sheet.lines if isinstance(line, Line))
+        spots = (spot for line in lines for spot in line.spots.values())
         return tuple({repr(spot.recipe.to_dict()): spot.recipe for spot in spots}.values())
 
 
@@ -158,9 +142,11 @@ class Lines(Trained):
     def caption(self, document: dict[str, Any]) -> str:
         """Say what lines, bands and marks are."""
         lines = [line for sheet in document["sheets"] for line in sheet["lines"]]
-        seeds = len(lines[0]["values"])
+        seeds = max(len(line["values"]) for line in lines)
         known = "; hollow marks are published values" if any(line["published"] for line in lines) else ""
-        return f"Median over {seeds} seeds with the 10-90 % band; dots are single seeds{known}."
+        computed = dict.fromkeys(line["label"] for line in lines if line["exact"])
+        exact = f"; computed, not trained: {', '.join(computed)}" if computed else ""
+        return f"Median over {seeds} seeds with the 10-90 % band; dots are single seeds{known}{exact}."
 
     def notes(self, document: dict[str, Any]) -> list[str]:
         """State the scale, in what it differs from the published setting, and what did not end."""
@@ -179,7 +165,9 @@ class _Runs(Found):
     """What the runs of a study measured, by sheet, line and x."""
 
     def __init__(self, sheets: Sequence[Sheet], study: Study, documents: list[dict[str, Any]]) -> None:
-        self.lines = {(s.title, line.label): line for s in sheets for line in s.lines}
+        self.lines = {
+            (s.title, line.label): line for s in sheets for line in s.lines if isinstance(line, Line)
+        }
         self.documents = {(s["title"], line["label"]): line for s in documents for line in s["lines"]}
         self.study = study
 
@@ -216,14 +204,19 @@ def _sheet(sheet: Sheet, study: Study) -> dict[str, Any]:
     }
 
 
-def _line(line: Line, column: Column, study: Study) -> dict[str, Any]:
-    """The column at every x, a row a seed, and facts about the runs."""
+def _line(line: Line | Exact, column: Column, study: Study) -> dict[str, Any]:
+    """The column at every x, a row a seed, and facts about the runs; one row for what is computed."""
+    if isinstance(line, Exact):
+        row = [value if math.isfinite(value) else None for value in line.values.values()]
+        facts = {"label": line.label, "role": line.role, "x": list(line.values), "values": [row]}
+        return facts | {"exact": True, "published": {}, "parameters": [], "seconds": 0.0, "failed": []}
     runs = {x: study.runs(spot.recipe) for x, spot in line.spots.items()}
     columns = [[_value(run, line.spots[x].point, column) for run in at] for x, at in runs.items()]
     records = {run.id: run.record() for at in runs.values() for run in at}
     return {
         "label": line.label,
         "role": line.role,
+        "exact": False,
         "x": list(line.spots),
         "values": [list(row) for row in zip(*columns, strict=True)],
         "published": {f"{x:g}": value for x, value in line.published.items()},

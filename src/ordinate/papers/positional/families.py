@@ -7,8 +7,9 @@ import torch
 
 from ordinate.evaluation.metrics import squared_error
 from ordinate.evaluation.predicates import AtLeast
+from ordinate.papers.columns import Column, stored
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Steeper
-from ordinate.papers.lines import Column, Line, Lines, Plan, Sheet, Spot, stored
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import MODELS
 from ordinate.runs import Run

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from ordinate.evaluation.predicates import AtLeast, AtMost
 from ordinate.models import Decoder, ModelSettings, PositionalDecoder
+from ordinate.papers.columns import ENTROPY, SYMBOLS
 from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
-from ordinate.papers.lines import ENTROPY, SYMBOLS, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import described
 from ordinate.tasks import make_task
 from ordinate.training import AdamW, Cosine, Evaluation, Recipe, Training

@@ -11,8 +11,9 @@ import torch
 from ordinate.evaluation.metrics import squared_error
 from ordinate.evaluation.predicates import AtLeast, AtMost
 from ordinate.models import ModelSettings, Positional, Standard, Transformer
+from ordinate.papers.columns import Column
 from ordinate.papers.line_aims import LineAim, Steeper
-from ordinate.papers.lines import Column, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.positional.value_scale import SETTINGS
 from ordinate.runs import Run

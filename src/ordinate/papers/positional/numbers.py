@@ -2,8 +2,9 @@
 
 from ordinate.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.models import Positional, Standard
+from ordinate.papers.columns import ACCURACY
 from ordinate.papers.line_aims import Leads, LineAim, Place, Ratio, Shows, Widens
-from ordinate.papers.lines import ACCURACY, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import MODELS, SCALES, TASKS
 from ordinate.papers.published import published

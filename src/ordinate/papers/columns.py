@@ -1,0 +1,33 @@
+"""Columns: the numbers of a run that figures of lines show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ordinate.runs import Run
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of a run at a point, as a reader calls it; drawn in per cent, or on a logarithmic axis."""
+
+    label: str
+    read: Callable[[Run, str], float]
+    """Called with runs that ended."""
+    percent: bool = False
+
+
+def stored(field: str) -> Callable[[Run, str], float]:
+    """A field of the points that the run stored when it ended."""
+
+    def read(run: Run, point: str) -> float:
+        points = run.read_result("evaluation")
+        named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
+        return float(named[point][field])
+
+    return read
+
+
+MSE = Column("mean squared error", stored("mse"))
+ACCURACY = Column("accuracy", stored("accuracy"), percent=True)
+SYMBOLS = Column("symbols right", stored("symbol_accuracy"), percent=True)
+ENTROPY = Column("cross-entropy", stored("cross_entropy"))
