@@ -8,6 +8,9 @@ from ordinate.papers.beyond.cascades import Cascades
 from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
 from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
+from ordinate.papers.memories.decaying import DECAYING
+from ordinate.papers.memories.dot_product import PROP_4_2
+from ordinate.papers.memories.fixed import FIXED
 from ordinate.papers.positional.cost import Cost
 from ordinate.papers.positional.families import FAMILIES
 from ordinate.papers.positional.hops import K_HOP
@@ -38,6 +41,7 @@ POSITIONAL: tuple[Figure, ...] = (
 )
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
+MEMORIES: tuple[Figure, ...] = (PROP_4_2, *FIXED, *DECAYING)
 BEYOND: tuple[Figure, ...] = (
     Addition1000(),
     Cascades(),
@@ -47,7 +51,7 @@ BEYOND: tuple[Figure, ...] = (
     InText(),
 )
 
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *BEYOND)}
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *MEMORIES, *BEYOND)}
 """All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""
 
 

@@ -56,11 +56,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Exact:
-    """A line that is computed, not trained: the best that a model can express, or a bound."""
+    """A line that is computed when the figure is, not trained: the best that a model can express, or a bound."""
 
     label: str
     role: str
-    values: Mapping[float, float]
+    xs: tuple[float, ...]
+    compute: Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,8 @@ def _sheet(sheet: Sheet, study: Study) -> dict[str, Any]:
 def _line(line: Line | Exact, column: Column, study: Study) -> dict[str, Any]:
     """The column at every x, a row a seed, and facts about the runs; one row for what is computed."""
     if isinstance(line, Exact):
-        row = [value if math.isfinite(value) else None for value in line.values.values()]
-        facts = {"label": line.label, "role": line.role, "x": list(line.values), "values": [row]}
+        row = [value if math.isfinite(value) else None for value in map(line.compute, line.xs)]
+        facts = {"label": line.label, "role": line.role, "x": list(line.xs), "values": [row]}
         return facts | {"exact": True, "published": {}, "parameters": [], "seconds": 0.0, "failed": []}
     runs = {x: study.runs(spot.recipe) for x, spot in line.spots.items()}
     columns = [[_value(run, line.spots[x].point, column) for run in at] for x, at in runs.items()]

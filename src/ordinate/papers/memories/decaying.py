@@ -1,0 +1,125 @@
+"""Experiments 4a and 4b: kernels with heavy and light tails, for heads that fall like powers and like exponentials."""
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+from ordinate.attention import DpFree
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import Memory
+from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio
+from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.positions.encodings import EncodingSettings, RpeLin, RpeLog
+from ordinate.tasks import make_task
+from ordinate.tasks.memories.kernels import Given, Kernel, Polynomial
+from ordinate.theory.biases import LIN, LOG, Bias
+from ordinate.theory.expressible import best_slopes
+
+ENCODINGS: dict[str, EncodingSettings] = {"lin": RpeLin(), "log": RpeLog()}
+BIASES: dict[str, Bias] = {"lin": LIN, "log": LOG}
+ROLES = {"lin": "standard", "log": "positional"}
+LENGTHS = {"smoke": 16, "laptop": 256, "paper": 1000}
+
+
+def heavy(length: int) -> tuple[float, ...]:
+    """t^-0.5 from lag 1 on: lag 0 would be infinite."""
+    return (0.0, *(float(t) ** -0.5 for t in range(1, length)))
+
+
+def light() -> tuple[float, ...]:
+    """e^-5t from lag 1 on, to where float32 ends: lag 0 is there without any head, and log heads do not see it."""
+    return (0.0, *(float(np.exp(-5.0 * t)) for t in range(1, 8)))
+
+
+@lru_cache(maxsize=256)
+def least_share(bias: str, kernel: tuple[float, ...], heads: int) -> float:
+    """What heads of any slopes leave of the variance, at least: the squared distance of the kernels.
+
+    >>> least_share("log", heavy(32), 1) < 1e-20, round(least_share("lin", heavy(32), 1), 2)
+    (True, 0.06)
+    """
+    rho = np.array(kernel)
+    return float(best_slopes(BIASES[bias], heads, rho, start=1).error ** 2 / (rho**2).sum())
+
+
+def _shown_share(bias: str, kernel: tuple[float, ...], heads: float) -> float:
+    """The share as a logarithmic axis can show it."""
+    return max(least_share(bias, kernel, int(heads)), 1e-16)
+
+
+def tails(scale: str, name: str, kernel: Kernel, weights: tuple[float, ...], better: str, worse: str) -> Plan:
+    """Both kinds of heads on one kernel, trained and at their best."""
+    size = SIZES[scale]
+    task = make_task("decaying-memory", length=LENGTHS[scale], kernels=[kernel])
+    xs = tuple(float(heads) for heads in size.heads)
+    lines: list[Line | Exact] = []
+    for label, encoding in ENCODINGS.items():
+        spots = {}
+        for heads in size.heads:
+            layer = Memory(layers=1, heads=heads, ffn=False, encoding=(encoding,), attention=DpFree())
+            spots[float(heads)] = Spot(size.recipe(f"{name}-{label}-{heads}", task, layer))
+        lines.append(Line(f"{label}, trained", ROLES[label], spots))
+        lines.append(
+            Exact(
+                f"{label}, best",
+                f"{ROLES[label]}, last",
+                xs,
+                partial(_shown_share, label, weights),
+            )
+        )
+    few, most, title = xs[0], xs[-1], "what is left"
+    aims: list[LineAim] = [
+        Ratio(
+            f"Trained: one {better} head is better than {most:g} {worse} heads.",
+            AtLeast(1),
+            Place(title, f"{better}, trained", few),
+            Place(title, f"{worse}, trained", most),
+        ),
+        Expresses(
+            f"Expressible: one {better} head leaves less than 1e-5 of the variance.",
+            AtMost(1e-5),
+            Place(title, f"{better}, best", few),
+        ),
+        Expresses(
+            f"Expressible: {most:g} {worse} heads leave more than a hundredth of the variance.",
+            AtLeast(0.01),
+            Place(title, f"{worse}, best", most),
+        ),
+    ]
+    note = (
+        "The first claim is of what training finds, the others of what heads can express: no theorem says that the "
+        "other kind of head fails, and it does not."
+    )
+    return Plan([Sheet(title, "heads", lines, SHARE, log_x=True)], aims, size.seeds, f"{note} {size.differs}")
+
+
+def exp_4a(scale: str) -> Plan:
+    """A heavy tail."""
+    length = LENGTHS[scale]
+    return tails(scale, "4a", Polynomial(power=0.5, cut=length), heavy(length), "log", "lin")
+
+
+def exp_4b(scale: str) -> Plan:
+    """A light tail."""
+    return tails(scale, "4b", Given(rho=light()), light(), "lin", "log")
+
+
+DECAYING = (
+    Lines(
+        "memories/exp-4a",
+        "A heavy tail",
+        "What one layer of attention alone leaves of the variance of a sum over all tokens before, weighted by t^-0.5 "
+        "(not summable, so outside the theorem): heads that fall like powers (log) and like exponentials (lin).",
+        described("both kinds of heads, three seeds, about 10 minutes on 2 cores"),
+        exp_4a,
+    ),
+    Lines(
+        "memories/exp-4b",
+        "A light tail",
+        "What one layer of attention alone leaves of the variance of a sum over all tokens before, weighted by e^-5t: "
+        "heads that fall like exponentials (lin) and like powers (log).",
+        described("both kinds of heads, three seeds, about 10 minutes on 2 cores"),
+        exp_4b,
+    ),
+)

@@ -1,0 +1,111 @@
+"""Proposition 4.2: a target that attention without dot products cannot come near, and with them can."""
+
+import numpy as np
+
+from ordinate.attention import Dp, DpFree
+from ordinate.evaluation.predicates import AtLeast, Between
+from ordinate.models import Memory
+from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
+from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.fixed import FIRST
+from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.tasks.memories import PROPOSITION_4_2
+from ordinate.theory.minimax import affine_minimax, all_inputs, content_lag
+
+PUBLISHED = 2 / 3
+
+
+def minimax() -> float:
+    """The sup-norm error that every attention without dot products has at least.
+
+    >>> round(minimax(), 6)
+    1.0
+    """
+    inputs = all_inputs([-1.0, 0.0, 1.0], 3)
+    return affine_minimax(inputs, content_lag(inputs)).error
+
+
+def best_affine() -> float:
+    """What the best affine function leaves of the variance, over all inputs alike.
+
+    >>> round(best_affine(), 3)
+    0.528
+    """
+    inputs = all_inputs([-1.0, 0.0, 1.0], 3)
+    target = content_lag(inputs)
+    columns = np.concatenate([inputs, np.ones((len(inputs), 1))], axis=1)
+    left = target - columns @ np.linalg.lstsq(columns, target, rcond=None)[0]
+    return float(left.var() / target.var())
+
+
+def prop_4_2(scale: str) -> Plan:
+    """One layer of attention alone, with and without dot products."""
+    size = SIZES[scale]
+    task = PROPOSITION_4_2.model_copy(update={"length": size.length})
+    lines: list[Line | Exact] = [
+        Line(
+            label,
+            role,
+            {
+                float(heads): Spot(
+                    size.recipe(
+                        f"4.2-{look.name}-{heads}",
+                        task,
+                        Memory(layers=1, heads=heads, ffn=False, encoding=(FIRST,), attention=look),
+                    )
+                )
+                for heads in size.heads
+            },
+        )
+        for label, role, look in (
+            ("with dot products", "positional", Dp()),
+            ("without dot products", "standard", DpFree()),
+        )
+    ]
+    xs = tuple(float(heads) for heads in size.heads)
+    lines.append(Exact("best affine function", "baseline", xs, lambda heads: best_affine()))
+    trained = Sheet("what is left of the variance", "heads", lines, SHARE, log_x=True)
+    bound = Sheet(
+        "largest error without dot products",
+        "heads",
+        [
+            Exact("exact", "positional", xs, lambda heads: minimax()),
+            Exact("published bound", "baseline", xs, lambda heads: PUBLISHED),
+        ],
+        log_x=True,
+    )
+    most = xs[-1]
+    aims: list[LineAim] = [
+        Expresses(
+            "Without dot products the largest error is at least 2/3, whatever the heads.",
+            AtLeast(PUBLISHED),
+            Place(bound.title, "exact", most),
+        ),
+        Expresses(
+            "It is 1, the error of the zero function: the published bound is not sharp.",
+            Between(1 - 1e-6, 1 + 1e-6),
+            Place(bound.title, "exact", most),
+        ),
+        Shows(
+            "Without dot products training leaves what the best affine function leaves, or more.",
+            AtLeast(best_affine() - 0.01),
+            Place(trained.title, "without dot products", most),
+        ),
+        Ratio(
+            f"With dot products and {most:g} heads the error is at most a tenth of that.",
+            AtLeast(10),
+            Place(trained.title, "with dot products", most),
+            Place(trained.title, "without dot products", most),
+        ),
+    ]
+    return Plan([trained, bound], aims, size.seeds, size.differs)
+
+
+PROP_4_2 = Lines(
+    "memories/prop-4.2",
+    "Where dot products are needed",
+    "The target x_{t - g(x_t)} with g(x) = x + 1 over -1, 0 and 1, for one layer of attention alone, with and without "
+    "dot products; and the exact least error of all attention without them, by linear programming.",
+    described("three seeds, about 10 minutes on 2 cores"),
+    prop_4_2,
+)

@@ -1,0 +1,216 @@
+"""Experiments 1b, 2a, 2b and 3a: fixed memories with one layer. What heads, width and dot products are for."""
+
+from functools import lru_cache
+
+from ordinate.attention import Dp, DpFree
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import Memory
+from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
+from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.sizes import SHARE, SIZES, Size, described
+from ordinate.positions.encodings import RpeLin
+from ordinate.tasks import Task, make_task
+from ordinate.theory.biases import LIN
+from ordinate.theory.expressible import best_slopes
+from ordinate.theory.slopes import lag_kernels
+
+FIRST = RpeLin(first=(0.05, 4.0))
+"""Slopes at first: from weights that fall within one token to weights that fall within twenty."""
+LEARNED = 0.01
+"""The share of the variance below which a target counts as learned."""
+
+
+def model(heads: int, hidden: int, *, dot_product: bool = False) -> Memory:
+    """One layer, with or without dot products."""
+    look = Dp() if dot_product else DpFree()
+    return Memory(layers=1, heads=heads, hidden=hidden, encoding=(FIRST,), attention=look)
+
+
+def target(size: Size, lags: tuple[int, ...], readout: str, tokens: str = "signs") -> Task:
+    """A function of the tokens at some lags."""
+    return make_task("fixed-memory", lags=lags, length=size.length, readout=readout, tokens=tokens)
+
+
+@lru_cache(maxsize=256)
+def least_share(lags: tuple[int, ...], length: int, heads: int) -> float:
+    """What linear heads of any slopes leave of the variance of the sum of memories at some lags, at least.
+
+    Tokens are independent and have variance 1, so that it is the squared distance of the kernels. The token itself is
+    there without any head.
+
+    >>> round(least_share((1,), 8, 1), 2), least_share((1,), 8, 4) < 1e-6
+    (0.75, True)
+    """
+    far = tuple(lag for lag in lags if lag)
+    return float(best_slopes(LIN, heads, lag_kernels(far, length).sum(0)).error ** 2) / len(lags)
+
+
+def best(size: Size, lags: tuple[int, ...]) -> Exact:
+    """The least share over the number of heads."""
+    xs = tuple(float(heads) for heads in size.heads)
+    return Exact(
+        "best linear heads",
+        "baseline",
+        xs,
+        lambda heads: max(least_share(lags, size.length, int(heads)), 1e-16),
+    )
+
+
+def over(
+    size: Size, name: str, task: Task, axis: str, middle: int, label: str, role: str, *, dp: bool = False
+) -> Line:
+    """Models over heads, or over hidden units, with the other at `middle`."""
+    values = size.heads if axis == "heads" else size.hidden
+    spots = {}
+    for value in values:
+        heads, hidden = (value, middle) if axis == "heads" else (middle, value)
+        recipe = size.recipe(f"{name}-{heads}-{hidden}", task, model(heads, hidden, dot_product=dp))
+        spots[float(value)] = Spot(recipe)
+    return Line(label, role, spots)
+
+
+def exp_1b(scale: str) -> Plan:
+    """One layer for a readout of many ReLUs of three memories."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "relus")
+    widest, narrowest, most = size.hidden[-1], size.hidden[0], float(size.heads[-1])
+    lines: list[Line | Exact] = [
+        over(size, "1b", task, "heads", widest, f"{widest} units", "positional"),
+        over(size, "1b", task, "heads", narrowest, f"{narrowest} units", "first"),
+        best(size, size.lags),
+    ]
+    sheet = Sheet("64 ReLUs of three memories", "heads", lines, SHARE, log_x=True)
+    aims: list[LineAim] = [
+        Expresses(
+            f"The heads can express it: {most:g} of them leave less than 1 % of the sum of the memories.",
+            AtMost(LEARNED),
+            Place(sheet.title, "best linear heads", most),
+        ),
+        Shows(
+            f"It is learned: {most:g} heads and {widest} units leave less than 1 % of the variance.",
+            AtMost(LEARNED),
+            Place(sheet.title, f"{widest} units", most),
+        ),
+    ]
+    return Plan([sheet], aims, size.seeds, size.differs)
+
+
+def exp_2a(scale: str) -> Plan:
+    """A complex readout of one memory: units, not heads."""
+    size = SIZES[scale]
+    lag = size.lags[-1:]
+    sheets, aims = [], list[LineAim]()
+    for tokens in ("signs", "gaussian"):
+        task = target(size, lag, "relus", tokens)
+        units = over(size, f"2a-{tokens}", task, "hidden", size.heads[-1], "over units", "positional")
+        heads = over(size, f"2a-{tokens}", task, "heads", size.hidden[-1], "over heads", "standard")
+        sheets += [
+            Sheet(f"{tokens}, units", "hidden units", [units], SHARE, log_x=True),
+            Sheet(f"{tokens}, heads", "heads", [heads], SHARE, log_x=True),
+        ]
+    few, many = float(size.hidden[0]), float(size.hidden[-1])
+    aims.append(
+        Ratio(
+            "gaussian: units matter, the error falls to a tenth or less from the fewest to the most.",
+            AtLeast(10),
+            Place("gaussian, units", "over units", many),
+            Place("gaussian, units", "over units", few),
+        )
+    )
+    return Plan(
+        sheets,
+        aims,
+        size.seeds,
+        f"Any function of one sign is affine, so that the published target, on signs, needs no units at all: the "
+        f"same target on Gaussian tokens does. {size.differs}",
+        columns=2,
+    )
+
+
+def exp_2b(scale: str) -> Plan:
+    """The sum of three memories: heads, not units."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "sum")
+    middle = size.hidden[len(size.hidden) // 2]
+    heads = over(size, "2b", task, "heads", middle, "trained", "positional")
+    units = over(size, "2b", task, "hidden", size.heads[-1], "trained", "positional")
+    sheets = [
+        Sheet("over heads", "heads", [heads, best(size, size.lags)], SHARE, log_x=True),
+        Sheet("over units", "hidden units", [units], SHARE, log_x=True),
+    ]
+    few, most = float(size.heads[0]), float(size.heads[-1])
+    least, many = float(size.hidden[0]), float(size.hidden[-1])
+    aims: list[LineAim] = [
+        Expresses(
+            f"The heads can express it: {most:g} leave less than 1 % of the variance.",
+            AtMost(LEARNED),
+            Place("over heads", "best linear heads", most),
+        ),
+        Ratio(
+            f"Heads matter: {most:g} leave at most a tenth of the error of {few:g}.",
+            AtLeast(10),
+            Place("over heads", "trained", most),
+            Place("over heads", "trained", few),
+        ),
+        Ratio(
+            f"Units do not: {many:g} leave no less than half of the error of {least:g}.",
+            AtMost(2),
+            Place("over units", "trained", many),
+            Place("over units", "trained", least),
+        ),
+    ]
+    return Plan(sheets, aims, size.seeds, size.differs)
+
+
+def exp_3a(scale: str) -> Plan:
+    """The target of 1b with and without dot products."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "relus")
+    widest, most = size.hidden[-1], float(size.heads[-1])
+    lines = [
+        over(size, "1b", task, "heads", widest, "without dot products", "positional"),
+        over(size, "3a", task, "heads", widest, "with dot products", "standard", dp=True),
+    ]
+    sheet = Sheet("64 ReLUs of three memories", "heads", lines, SHARE, log_x=True)
+    aims: list[LineAim] = [
+        Ratio(
+            f"Dot products add little with {most:g} heads: no less than half of the error is left.",
+            AtMost(2),
+            Place(sheet.title, "with dot products", most),
+            Place(sheet.title, "without dot products", most),
+        )
+    ]
+    return Plan([sheet], aims, size.seeds, size.differs)
+
+
+FIXED = (
+    Lines(
+        "memories/exp-1b",
+        "One layer for fixed memories",
+        "What one layer without dot products leaves of the variance of a sum of 64 ReLUs of three tokens at fixed "
+        "lags, over heads and hidden units; beside it what its heads can express.",
+        described("two widths, three seeds, about 10 minutes on 2 cores"),
+        exp_1b,
+    ),
+    Lines(
+        "memories/exp-2a",
+        "Units for the readout",
+        "What one layer without dot products leaves of the variance of a sum of 64 ReLUs of one token at a fixed lag.",
+        described("signs and Gaussian tokens, three seeds, about 10 minutes on 2 cores"),
+        exp_2a,
+    ),
+    Lines(
+        "memories/exp-2b",
+        "Heads for the memories",
+        "What one layer without dot products leaves of the variance of the sum of three tokens at fixed lags.",
+        described("three seeds, about 10 minutes on 2 cores"),
+        exp_2b,
+    ),
+    Lines(
+        "memories/exp-3a",
+        "Fixed memories need no dot products",
+        "The target of experiment 1b with and without dot products.",
+        described("three seeds, about 10 minutes on 2 cores, less after exp-1b"),
+        exp_3a,
+    ),
+)
