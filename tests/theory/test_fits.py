@@ -65,7 +65,7 @@ def test_the_best_fit_is_that_of_plain_programs(bias, norm):
     st.integers(1, 6),
     st.integers(1, 11),
 )
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_error_and_rounding_are_never_worse_than_no_model(bias, first, step, heads, lag):
     kernels = np.eye(12)[[lag]]
     slopes = [first + step * k for k in range(heads)]

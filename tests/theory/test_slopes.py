@@ -15,7 +15,7 @@ from ordinate.theory.slopes import lag_kernels, optimise_slopes, told_apart
 
 @pytest.mark.parametrize(("bias", "reached"), [(LIN, 1e-5), (LOG, 1e-3)], ids=["lin", "log"])
 def test_searched_slopes_beat_those_of_the_paper_by_orders_of_magnitude(bias, reached):
-    kernels = lag_kernels([1, 3], 12)
+    kernels = lag_kernels([3], 12)
     calls = []
     found = optimise_slopes(bias, 6, kernels, report=lambda done, total: calls.append((done, total)))
     paper = fit(bias, bias.paper_slopes(6), kernels)
@@ -70,7 +70,6 @@ def test_what_a_lag_takes_grows_with_the_lag_and_passes_float64():
     found = [needs(LIN, lag, 0.1) for lag in (2, 12)]
     assert found[0].digits < FLOAT64 < found[1].digits
     assert all(need.heads > need.lag for need in found)
-    assert needs(LIN, 2, 0.01).digits > found[0].digits
 
 
 def test_the_digits_that_are_enough_are_enough():

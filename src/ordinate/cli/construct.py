@@ -78,8 +78,8 @@ def construct(
         enough = needs(chosen_bias, worst, min(error, 0.9))
         raise OrdinateError(
             f"{heads} {bias} heads with {slopes} slopes fetch lag {worst} to within "
-            f"{fit.cost(FLOAT64):.3g} in float64, not {error:g}: {enough.heads} heads and {enough.digits:.0f} "
-            f"digits are enough, float64 has {FLOAT64:.0f}"
+            f"{fit.cost(FLOAT64):.3g} in float64, not {error:g}: {enough.heads} heads and {enough.digits:.2f} "
+            f"digits are enough, float64 has {FLOAT64:.2f}"
         )
     model = build_model(chosen_bias, weights, normalised=not free)
     measured = evaluate_model(model, places, chosen_readout, length)

@@ -115,7 +115,7 @@ def weights_of(found: Fit, readout: Readout, *, normalised: bool) -> Weights:
         raise OrdinateError(
             f"float64 cannot hold the coefficients of {len(found.slopes)} {found.bias.name} heads with slopes "
             f"{found.slopes[0]:g} to {found.slopes[-1]:g}: they reach {found.largest:.2g} and take "
-            f"{found.digits:.0f} digits, float64 has {FLOAT64:.0f}"
+            f"{found.digits:.2f} digits, float64 has {FLOAT64:.2f}"
         )
     mp = need_mpmath()
     lags = found.bias.lags(found.length)
