@@ -145,11 +145,12 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
         fit(LIN, [1.0], np.eye(4)[[1]])
 
 
-def test_refinement_reaches_below_the_tolerance_of_one_program():
-    """A kernel that the heads make but for 1e-9 at one lag: the error is that, not the solver's 1e-7."""
-    kernel = np.exp(-0.5 * np.arange(20.0))
-    kernel[7] += 1e-9
-    for norm in (L1, SUP):
-        found = fit(LIN, [0.5, 1.5], kernel[None], norm=norm, digits=40.0)
-        assert found.error == pytest.approx(1e-9, rel=0.6)
-        assert found.error <= 1.001e-9
+@pytest.mark.parametrize("norm", [L1, SUP], ids=lambda norm: norm.name)
+def test_refinement_reaches_below_the_tolerance_of_one_program(norm, monkeypatch):
+    """Lag 1 of 8 heads with large slopes is fetched to 1e-11; one linear program is content with 1e-8."""
+    slopes, kernels = np.array(LIN.progression(2.7, 0.49, 8)), np.eye(16)[[1]]
+    refined = quick_cost(LIN, slopes, kernels, norm=norm)
+    assert refined < 1e-11
+    assert fit(LIN, slopes.tolist(), kernels, norm=norm).cost() == pytest.approx(refined, rel=0.1)
+    monkeypatch.setattr("ordinate.theory.norms.REFINEMENTS", 1)
+    assert quick_cost(LIN, slopes, kernels, norm=norm) > 100 * refined
