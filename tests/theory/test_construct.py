@@ -19,7 +19,7 @@ from ordinate.theory.construct import (
     weights_of,
 )
 from ordinate.theory.fits import fit
-from ordinate.theory.slopes import lag_kernels
+from ordinate.theory.search import lag_kernels
 
 SLOPES = {"lin": (2.0, 3.0, 4.0, 5.0), "log": (3.0, 5.0, 7.0, 9.0)}
 BIASES = pytest.mark.parametrize("bias", [LIN, LOG], ids=lambda bias: bias.name)

@@ -50,7 +50,7 @@ def construct(
     from ordinate.theory.fits import fit as best_fit
     from ordinate.theory.needs import needs
     from ordinate.theory.rates import fixed_rate, head_split
-    from ordinate.theory.slopes import check_heads, lag_kernels, optimise_slopes
+    from ordinate.theory.search import check_heads, lag_kernels, optimise_slopes
 
     _known(kind, KINDS, "construction")
     _known(slopes, SLOPES, "kind of slopes")
@@ -156,6 +156,7 @@ def _proof(bias: "Bias", lags: list[int], split: tuple[int, ...]) -> dict[str, A
 def _show(document: dict[str, Any]) -> None:
     from ordinate.cli.output import print_table, say
     from ordinate.figures.numbers import show_number
+    from ordinate.theory.construct import LISTED
 
     def numbers(values: list[float]) -> str:
         return ", ".join(map(show_number, values))
@@ -187,10 +188,13 @@ def _show(document: dict[str, Any]) -> None:
         f"model with {document['slopes']} slopes, {model['parameters']} parameters, {document['length']} tokens:"
     )
     say(f"  largest error at each memory, measured in float64: {numbers(model['memory_errors'])}")
+    listed = document["length"] <= LISTED
     how = (
-        f"over all {model['inputs']} inputs of +-1" if document["length"] <= 16 else "over all inputs of +-1"
+        f"over all {model['inputs']} inputs of +-1"
+        if listed
+        else "on the input that is worst but for rounding"
     )
-    words = how if model["output_exact"] else "at most, a bound"
+    words = how if model["output_exact"] else "a bound but for rounding"
     say(f"  largest error of the {document['readout']}: {show_number(model['output_error'])}, {words}")
 
 

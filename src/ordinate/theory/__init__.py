@@ -5,7 +5,7 @@ The ring, the same training three ways: gradient descent on finite batches (`sam
 cases (`proposition`); these names are exported here.
 
 Memories (arXiv 2402.00522), a module each: approximation rates (`rates`), the sums of its Appendix F (`sums`), best
-sums of heads in a given number of digits (`fits`, `slopes`, `expressible`), what a lag takes (`needs`), the exact
+sums of heads in a given number of digits (`fits`, `search`, `reach`), what a lag takes (`needs`), the exact
 minimax of attention without dot product (`minimax`), and fixed memories as weights (`construct`).
 """
 

@@ -160,7 +160,7 @@ class Evaluated:
     output: float
     """The largest error of the output, or a bound of it."""
     exact: bool
-    """Whether the output's error is reached by an input, and not a bound."""
+    """Whether an input reaches the output's error, beyond 16 tokens the worst but for rounding; else it is a bound."""
     inputs: int
     """Inputs that went through the model."""
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.theory.biases import LIN, LOG, LOG_SHIFTED
-from ordinate.theory.expressible import best_exact, best_slopes, exact_mse
+from ordinate.theory.reach import best_exact, best_slopes, exact_mse
 from ordinate.theory.fits import fit
 from ordinate.theory.norms import L2
 

@@ -10,7 +10,7 @@ from ordinate.errors import OrdinateError
 from ordinate.theory.biases import LIN, LOG, find_bias
 from ordinate.theory.fits import FLOAT64, fit
 from ordinate.theory.needs import needs, vanishing_sums
-from ordinate.theory.slopes import lag_kernels, optimise_slopes, told_apart
+from ordinate.theory.search import lag_kernels, optimise_slopes, told_apart
 
 
 @pytest.mark.parametrize(("bias", "reached"), [(LIN, 1e-5), (LOG, 1e-3)], ids=["lin", "log"])
