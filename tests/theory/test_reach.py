@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.theory.biases import LIN, LOG, LOG_SHIFTED
-from ordinate.theory.reach import best_exact, best_slopes, exact_mse
 from ordinate.theory.fits import fit
 from ordinate.theory.norms import L2
+from ordinate.theory.reach import best_exact, best_slopes, exact_mse
 
 LAGS = np.arange(1000.0)
 HEAVY = np.concatenate([[0.0], LAGS[1:] ** -0.5])
