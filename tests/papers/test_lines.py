@@ -9,8 +9,9 @@ import torch
 
 from ordinate.evaluation.claims import AtLeast, AtMost
 from ordinate.papers import FIGURES, rewrite_report
-from ordinate.papers.line_aims import Found, Leads, Place, Ratio, Shows, Steeper, Widens
-from ordinate.papers.lines import Lines
+from ordinate.papers.line_aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
+from ordinate.papers.lines import Line, Lines
+from ordinate.papers.memories import decaying
 from ordinate.papers.positional.families import SAMPLES, by_rounds
 from ordinate.papers.positional.learnability import RISK, TASK, measured
 from ordinate.papers.positional.sizes import SIZES
@@ -41,6 +42,11 @@ def test_the_figures_of_the_first_paper_are_there():
         "graphs",
     )
     assert {f"positional/{name}" for name in wanted} <= set(LINES)
+
+
+def test_the_experiments_of_the_third_paper_are_there():
+    wanted = ("exp-1b", "exp-2a", "exp-2b", "exp-3a", "exp-4a", "exp-4b", "prop-4.2")
+    assert {f"memories/{name}" for name in wanted} <= set(LINES)
 
 
 class Known(Found):
@@ -119,14 +125,19 @@ def places(aim):
 @pytest.mark.parametrize("name", LINES)
 def test_aims_name_places_that_are_measured(name, scale):
     plan = LINES[name].plan(scale)
-    there = {Place(s.title, line.label, x) for s in plan.sheets for line in s.lines for x in line.spots}
+    there = {
+        Place(s.title, line.label, x)
+        for s in plan.sheets
+        for line in s.lines
+        for x in (line.spots if isinstance(line, Line) else line.xs)
+    }
     assert plan.aims
     for aim in plan.aims:
         assert aim.sentence.endswith(".")
         assert places(aim)
         assert set(places(aim)) <= there
     for sheet in plan.sheets:
-        for line in sheet.lines:
+        for line in (line for line in sheet.lines if isinstance(line, Line)):
             for spot in line.spots.values():
                 axes, training = spot.recipe.evaluation.axes, spot.recipe.training
                 every = training.checkpoint_every or training.steps
@@ -167,12 +178,23 @@ def test_paper_scale_is_as_published():
     assert (mixed.model.layers, mixed.model.width, mixed.training.schedule.patience) == (3, 32, 10)
 
 
+def test_what_is_computed_is_claimed_as_exact():
+    claim = Expresses("It can.", AtMost(1), Place("a", "exact", 0.5)).claim(Computed(), "laptop")
+    assert (claim.exact, claim.verdict) == (True, "supported")
+
+
+class Computed(Known):
+    def values(self, place):
+        return [place.x]
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Figures of several kinds, small, in one store."""
     out = tmp_path_factory.mktemp("lines")
     names = ("sample-size", "accuracy", "k-hop", "learnability", "graphs")
-    return {name: LINES[f"positional/{name}"].reproduce("smoke", out, engine=Inline()) for name in names}
+    figures = [f"positional/{name}" for name in names] + ["memories/exp-4a"]
+    return {name.rpartition("/")[2]: LINES[name].reproduce("smoke", out, engine=Inline()) for name in figures}
 
 
 def test_small_runs_give_documents_without_verdicts(made):
@@ -245,3 +267,14 @@ def test_errors_by_rounds_are_those_of_the_graphs_that_need_them(made):
         assert found[n] == pytest.approx(float(errors[furthest == n].mean()), rel=1e-4)
     lines = result.document["sheets"][1]["lines"]
     assert lines[0]["values"][0][2] == pytest.approx(found[3])
+
+
+def test_what_heads_can_express_stands_beside_what_they_learned(made):
+    result = made["exp-4a"]
+    lines = {line["label"]: line for line in result.document["sheets"][0]["lines"]}
+    assert [line["exact"] for line in lines.values()] == [False, True, False, True]
+    best = lines["lin, best"]["values"]
+    assert len(best) == 1
+    assert best[0][0] == pytest.approx(decaying.least_share("lin", decaying.heavy(16), 1))
+    assert "computed, not trained: lin, best, log, best" in LINES["memories/exp-4a"].caption(result.document)
+    assert [claim.exact for claim in result.claims] == [False, True, True]

@@ -14,7 +14,7 @@ from ordinate.positions.encodings import EncodingSettings, RpeLin, RpeLog
 from ordinate.tasks import make_task
 from ordinate.tasks.memories.kernels import Given, Kernel, Polynomial
 from ordinate.theory.biases import LIN, LOG, Bias
-from ordinate.theory.expressible import best_slopes
+from ordinate.theory.reach import best_slopes
 
 ENCODINGS: dict[str, EncodingSettings] = {"lin": RpeLin(), "log": RpeLog()}
 BIASES: dict[str, Bias] = {"lin": LIN, "log": LOG}

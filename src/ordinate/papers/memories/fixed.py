@@ -11,8 +11,8 @@ from ordinate.papers.memories.sizes import SHARE, SIZES, Size, described
 from ordinate.positions.encodings import RpeLin
 from ordinate.tasks import Task, make_task
 from ordinate.theory.biases import LIN
-from ordinate.theory.expressible import best_slopes
-from ordinate.theory.slopes import lag_kernels
+from ordinate.theory.reach import best_slopes
+from ordinate.theory.search import lag_kernels
 
 FIRST = RpeLin(first=(0.05, 4.0))
 """Slopes at first: from weights that fall within one token to weights that fall within twenty."""
