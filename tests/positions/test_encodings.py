@@ -62,6 +62,12 @@ def scores(encoding, coordinates, layer=1):
     )
 
 
+def all_finite(name, found):
+    """Whether all scores are numbers; rpe-log, as published, hides every token from itself and nothing else."""
+    hidden = torch.eye(found.shape[-1], dtype=torch.bool) & (name == "rpe-log")
+    return bool((found.isfinite() == ~hidden).all()) and not found.isnan().any()
+
+
 def permuted(coordinates, order):
     return Coordinates(
         coordinates.fields,
@@ -110,7 +116,7 @@ def test_every_encoding_keeps_the_shapes_of_the_interface(name):
             )
     bias = encoding.bias(SHORT, 0)
     assert bias is None or bias.shape == (4, count, count)
-    assert scores(encoding, SHORT).isfinite().all()
+    assert all_finite(name, scores(encoding, SHORT))
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -158,7 +164,7 @@ def test_defined_encodings_work_at_ten_times_the_trained_length_and_keep_what_th
     """Tokens appended do not change the values between old tokens."""
     assert len(LONG) == 10 * len(SHORT)
     encoding, old = build(name, **DEFINED[name]).eval(), len(SHORT)
-    assert scores(encoding, LONG).isfinite().all()
+    assert all_finite(name, scores(encoding, LONG))
     if name == "randomized":  # by design, positions are spread over the whole length
         return
     x, q = torch.randn(2, len(LONG), 1), torch.randn(2, 4, len(LONG), 6)
