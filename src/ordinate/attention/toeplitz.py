@@ -8,11 +8,11 @@ from ordinate.attention.decay import decay_attention
 from ordinate.convolution import causal_convolutions
 from ordinate.positions.encodings.toeplitz import by_lag
 
-# Tokens from which on transforms are faster, fitted by eye to forward and backward passes in float32 on one shared
-# core: with 4, 64, 256, 400 and 1024 features of all samples both took equally long at about 60, 110, 190, 220 and 400
-# tokens, whatever the heads. Beyond that many features products of matrices are no more efficient.
+# Tokens from which on transforms are faster, fitted by eye to the time of forward and backward passes in float32 on one
+# core: with 4, 64, 256, 400 and 1024 features of all samples both took equally long at about 60, 85, 110, 160 and 210
+# tokens with 4 heads or more, and at about 150 to 200 with one.
 FEWEST = 96
-FEATURES = 3
+FEATURES = 8
 MOST_FEATURES = 1024
 
 
