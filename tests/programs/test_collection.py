@@ -86,12 +86,7 @@ def test_depth_and_heads_are_within_the_theorem(name):
     costs = Costs.of(*plan_program(PROGRAMS[name], 2 if name in ROUTED else 8))
     assert costs.layers <= costs.layer_bound
     assert costs.words <= PROGRAMS[name].words
-    scaled = {
-        "fft": 5,
-        "sort": 2,
-        "merge-sort": 2,
-    }  # heads that the signs of factors, and of comparisons, need
-    assert costs.heads <= max(costs.head_bound, scaled.get(name, 0))
+    assert costs.heads <= costs.head_bound
 
 
 @given(st.integers(1, 9))

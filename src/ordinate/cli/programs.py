@@ -26,8 +26,8 @@ Reals = Annotated[
 ]
 LISTED = 8
 """Processors that a list of programs states ranges for."""
-SIZES = tuple(1 << k for k in range(3, 13))
-"""Numbers of processors in the table: 8 to 4096."""
+PATIENCE = 2.0
+"""Seconds after which progress is shown."""
 COLUMNS = {
     "program": "program",
     "n": "n",
@@ -57,7 +57,8 @@ def compile(  # noqa: A001 (the name of the command)
     table: Annotated[
         bool,
         typer.Option(
-            "--table", help="Rounds, layers, heads and width for n = 8 .. 4096, of one program or all."
+            "--table",
+            help="Rounds, layers, heads and width for n = 8 .. 4096, of one program or of all static ones.",
         ),
     ] = False,
     picture: Annotated[
@@ -238,21 +239,24 @@ def _list(json: bool) -> None:
 
 
 def _table(name: str | None, json: bool) -> None:
-    from ordinate.cli.output import print_json, print_table
-    from ordinate.programs.collection import PROGRAMS, find_program
+    import time
 
-    chosen = list(PROGRAMS.values()) if name is None else [find_program(name)]
-    rows = [
-        row for program in chosen for row in costs_of(program, [n for n in SIZES if n <= program.longest])
-    ]
+    from ordinate.cli.output import print_json, print_table
+    from ordinate.cli.progress import StepProgress
+    from ordinate.programs.collection import STATIC, find_program
+    from ordinate.programs.table import cost_table
+
+    chosen = STATIC if name is None else [find_program(name)]
+    started = time.monotonic()
+    with StepProgress("compile") as progress:
+
+        def report(done: int, every: int) -> None:
+            seconds = time.monotonic() - started
+            if seconds > PATIENCE:
+                progress.report(step=done, steps=every, seconds=seconds)
+
+        rows = cost_table(chosen, report=report)
     if json:
         print_json({"table": rows})
     else:
         print_table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])
-
-
-def costs_of(program: "Program", sizes: list[int]) -> list[dict[str, Any]]:
-    """What a program costs for several numbers of processors."""
-    from ordinate.programs.compiler.compile import Costs, plan_program
-
-    return [{"program": program.name, **asdict(Costs.of(*plan_program(program, n)))} for n in sizes]

@@ -12,6 +12,7 @@ from ordinate.papers.memories.decaying import DECAYING
 from ordinate.papers.memories.dot_product import PROP_4_2
 from ordinate.papers.memories.fixed import FIXED
 from ordinate.papers.positional.cost import Cost
+from ordinate.papers.positional.depth import Depth
 from ordinate.papers.positional.families import FAMILIES
 from ordinate.papers.positional.hops import K_HOP
 from ordinate.papers.positional.learnability import LEARNABILITY
@@ -30,6 +31,7 @@ from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
 POSITIONAL: tuple[Figure, ...] = (
+    Depth(),
     Cost(),
     ValueScale(),
     *VARIANTS,

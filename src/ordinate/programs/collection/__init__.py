@@ -9,9 +9,10 @@ from ordinate.programs.collection.scans import SCANS
 from ordinate.programs.collection.sorting import SORTING
 from ordinate.programs.program import Program
 
-PROGRAMS: dict[str, Program] = {
-    program.name: program for program in (*SCANS, *SORTING, *ARITHMETIC, *AUTOMATA, *FOURIER, *POINTERS)
-}
+STATIC: tuple[Program, ...] = (*SCANS, *SORTING, *ARITHMETIC, *AUTOMATA, *FOURIER)
+"""Programs that know beforehand who hears whom; those of `POINTERS` route messages by addresses in data."""
+
+PROGRAMS: dict[str, Program] = {program.name: program for program in (*STATIC, *POINTERS)}
 
 
 def find_program(name: str) -> Program:

@@ -19,22 +19,25 @@ def fft(real: Value, imaginary: Value) -> tuple[Value, Value]:
     order = reversed_bits(n)
     re, im = permute(real, order), permute(imaginary, order)
     for half in powers(n):
-        turned = turn(re, im, half, 1)
-        signed = turn(re, im, half, -1)
+        lower = (np.arange(n) & half) == 0
+        own = [x.scaled(lower.astype(float)) for x in (re, im)]
+        turned = turn(re, im, half)
         re, im = (
-            (own + butterfly(other, half)).within(Range(-3 * half, 3 * half))
-            for own, other in zip(signed, turned, strict=True)
+            (a - wb + butterfly(a + wb, half)).within(Range(-3 * half, 3 * half))
+            for a, wb in zip(own, turned, strict=True)
         )
     return re, im
 
 
-def turn(re: Value, im: Value, half: int, sign: int) -> tuple[Value, Value]:
-    """Times sign * e^{-i pi j / half} in place j of the upper half of a block, unchanged in the lower half."""
+def turn(re: Value, im: Value, half: int) -> tuple[Value, Value]:
+    """Times e^{-i pi j / half} in place j of the upper half of a block, 0 in the lower half.
+
+    Its cosines have both signs and its sines one: three patterns of attention, and a fourth for the lower half.
+    """
     place = np.arange(re.n)
     upper = (place & half) > 0
-    angle = np.where(upper, -math.pi * (place % half) / half, 0.0)
-    factor = np.where(upper, sign, 1)
-    cos, sin = factor * np.cos(angle), factor * np.sin(angle)
+    angle = -math.pi * (place % half) / half
+    cos, sin = np.where(upper, np.cos(angle), 0.0), np.where(upper, np.sin(angle), 0.0)
     return re.scaled(cos) - im.scaled(sin), re.scaled(sin) + im.scaled(cos)
 
 

@@ -1,0 +1,59 @@
+"""Depth of compiled programs over the number of processors, beside what the theorem allows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
+from ordinate.figures.curves import _GREY, settle
+from ordinate.figures.style import OKABE_ITO, paper_style
+
+COLOURS = [OKABE_ITO[name] for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "black")]
+MARKERS = "os^DvPX"
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def depth_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
+    """Draw layers over n, both axes logarithmic: a line a program, and its bound dotted in the same colour.
+
+    Rows have `n`, `layers` and `layer_bound`, in the order of n.
+
+    >>> rows = [{"n": 8, "layers": 3, "layer_bound": 18}, {"n": 16, "layers": 4, "layer_bound": 32}]
+    >>> figure = depth_curves({"scans": {"prefix-sum": rows}})
+    >>> len(figure.axes[0].lines)
+    2
+    """
+    with paper_style():
+        layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+        figure = Figure(figsize=(4.6 * len(panels) + 0.4, 4.6), layout=layout)
+        for number, (title, programs) in enumerate(panels.items(), start=1):
+            _panel(figure.add_subplot(1, len(panels), number), title, programs)
+        settle(figure)
+    return figure
+
+
+def _panel(axes: Axes, title: str, programs: Mapping[str, Rows]) -> None:
+    sizes: set[int] = set()
+    for place, (name, rows) in enumerate(programs.items()):
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        n = [row["n"] for row in rows]
+        sizes |= set(n)
+        axes.plot(n, [row["layers"] for row in rows], color=colour, marker=marker, label=name)
+        axes.plot(n, [row["layer_bound"] for row in rows], ":", color=colour, lw=1.2)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(sorted(sizes)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(ScalarFormatter())
+    axes.tick_params(axis="x", labelrotation=90)
+    axes.set_xlabel("processors n")
+    axes.set_ylabel("layers")
+    axes.set_title(title)
+    bound = Line2D([], [], ls=":", color=_GREY, label=r"theorem: $2R\lceil\log_2 n\rceil$")
+    axes.legend(handles=[*axes.get_legend_handles_labels()[0], bound], fontsize=8, loc="upper left")
