@@ -41,9 +41,11 @@ EXAMPLES = {
     "rule-110": ([0] * 9 + [1], [0, 1, 1, 1, 1, 1, 1, 1, 0, 1]),
     "fft": ([(1, 0), (0, 0), (-1, 0), (0, 0)], [(0, 0), (2, 0), (0, 0), (2, 0)]),
     "list-ranking": ([1, 1], [1, 0]),
+    "components": ([1, 0], [0, 0]),
+    "k-hop": ([1, 4, 4], [-2, -1, 4]),
     "two-hop": ([1, 1, 1], [0, 1, 1]),
 }
-ROUTED = {"list-ranking", "two-hop"}  # deep models: larger ones are in tests/slow
+ROUTED = {"list-ranking", "components", "k-hop", "two-hop"}  # deep models: larger ones are in tests/slow
 SIZES = {torch.float32: (1, 3, 7), torch.float64: (4,)}
 
 

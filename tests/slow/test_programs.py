@@ -30,7 +30,15 @@ def test_exact_at_full_length(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_exact_on_many_inputs(name):
-    small = {"automaton": 64, "list-ranking": 8, "two-hop": 16}
-    found = verify(PROGRAMS[name], small.get(name, 256))
+    small = {"automaton": 64, "list-ranking": 8, "components": 8, "two-hop": 16, "k-hop": 16}
+    found = verify(PROGRAMS[name], min(small.get(name, 256), PROGRAMS[name].longest))
     assert found.holds
     assert found.differences[0].inputs == 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two-hop", "k-hop"])
+def test_routed_programs_reach_256_processors(name):
+    found = verify(PROGRAMS[name], 256, count=10)
+    assert found.holds
+    assert found.worst == found.bound == 0

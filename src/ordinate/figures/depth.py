@@ -19,34 +19,38 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def depth_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
-    """Draw layers over n, both axes logarithmic: a line a program, and its bound dotted in the same colour.
+    """Draw layers over n on a logarithmic axis of n, one column a panel.
 
-    Rows have `n`, `layers` and `layer_bound`, in the order of n.
+    Above, the layers alone, where a logarithm is a straight line; below, on a logarithmic axis, with the bound of each
+    program dotted in the same colour. Rows have `n`, `layers` and `layer_bound`, in the order of n.
 
     >>> rows = [{"n": 8, "layers": 3, "layer_bound": 18}, {"n": 16, "layers": 4, "layer_bound": 32}]
     >>> figure = depth_curves({"scans": {"prefix-sum": rows}})
-    >>> len(figure.axes[0].lines)
-    2
+    >>> [len(axes.lines) for axes in figure.axes]
+    [1, 2]
     """
     with paper_style():
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-        figure = Figure(figsize=(4.6 * len(panels) + 0.4, 4.6), layout=layout)
+        figure = Figure(figsize=(4.6 * len(panels) + 0.4, 7.6), layout=layout)
         for number, (title, programs) in enumerate(panels.items(), start=1):
-            _panel(figure.add_subplot(1, len(panels), number), title, programs)
+            _panel(figure.add_subplot(2, len(panels), number), title, programs, bounds=False)
+            below = figure.add_subplot(2, len(panels), len(panels) + number)
+            _panel(below, "beside the theorem's bound", programs, bounds=True)
         settle(figure)
     return figure
 
 
-def _panel(axes: Axes, title: str, programs: Mapping[str, Rows]) -> None:
+def _panel(axes: Axes, title: str, programs: Mapping[str, Rows], *, bounds: bool) -> None:
     sizes: set[int] = set()
     for place, (name, rows) in enumerate(programs.items()):
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
         n = [row["n"] for row in rows]
         sizes |= set(n)
         axes.plot(n, [row["layers"] for row in rows], color=colour, marker=marker, label=name)
-        axes.plot(n, [row["layer_bound"] for row in rows], ":", color=colour, lw=1.2)
+        if bounds:
+            axes.plot(n, [row["layer_bound"] for row in rows], ":", color=colour, lw=1.2)
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    axes.set_yscale("log" if bounds else "linear")
     axes.xaxis.set_major_locator(FixedLocator(sorted(sizes)))
     axes.xaxis.set_minor_locator(NullLocator())
     for axis in (axes.xaxis, axes.yaxis):
@@ -55,5 +59,8 @@ def _panel(axes: Axes, title: str, programs: Mapping[str, Rows]) -> None:
     axes.set_xlabel("processors n")
     axes.set_ylabel("layers")
     axes.set_title(title)
-    bound = Line2D([], [], ls=":", color=_GREY, label=r"theorem: $2R\lceil\log_2 n\rceil$")
-    axes.legend(handles=[*axes.get_legend_handles_labels()[0], bound], fontsize=8, loc="upper left")
+    if bounds:
+        bound = Line2D([], [], ls=":", color=_GREY, label=r"theorem: $2R\lceil\log_2 n\rceil$")
+        axes.legend(handles=[bound], fontsize=8, loc="upper left")
+    else:
+        axes.legend(fontsize=8, loc="upper left")

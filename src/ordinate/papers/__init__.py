@@ -11,6 +11,7 @@ from ordinate.papers.figure import Figure, Result
 from ordinate.papers.memories.decaying import DECAYING
 from ordinate.papers.memories.dot_product import PROP_4_2
 from ordinate.papers.memories.fixed import FIXED
+from ordinate.papers.positional.compiled import CompiledMeetsTrained
 from ordinate.papers.positional.cost import Cost
 from ordinate.papers.positional.depth import Depth
 from ordinate.papers.positional.families import FAMILIES
@@ -31,6 +32,7 @@ from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
 POSITIONAL: tuple[Figure, ...] = (
+    CompiledMeetsTrained(),
     Depth(),
     Cost(),
     ValueScale(),

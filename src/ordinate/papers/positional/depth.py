@@ -54,8 +54,8 @@ class Depth(Computed):
     def caption(self, document: dict[str, Any]) -> str:
         """Say what the lines are."""
         return (
-            "Layers of compiled programs over the number of processors; dotted, in the same colour, what the theorem "
-            "allows for as many rounds. Both axes are logarithmic."
+            "Layers of compiled programs over the number of processors, on a logarithmic axis of n. Below, on a "
+            "logarithmic axis of layers: dotted, in the same colour, what the theorem allows for as many rounds."
         )
 
     def notes(self, document: dict[str, Any]) -> list[str]:

@@ -2,12 +2,26 @@
 
 import numpy as np
 
-from ordinate.programs.language import OWN, Range, Value, maximum, powers, select, shift
+from ordinate.programs.language import (
+    OWN,
+    Range,
+    Value,
+    broadcast,
+    clip,
+    maximum,
+    minimum,
+    powers,
+    select,
+    shift,
+)
 from ordinate.programs.program import Outputs, Program, Words
 from ordinate.programs.routing import fetch
 
 LETTERS = 4
 HOPS = 2
+SYMBOLS = 11
+"""Of k-hop: the hop count, or the ten letters 1 to 10; 0 among letters is one more."""
+MOST_HOPS = 3
 LONGEST = 256
 """Routing is deep: 800 layers for list ranking of so many processors."""
 
@@ -24,15 +38,30 @@ def list_ranking(successor: Value) -> Value:
     return rank
 
 
-def last_after(x: Value) -> Value:
-    """find(i) = the largest j <= i with x_{j-1} = x_i, 0 where there is none.
+def components(neighbour: Value) -> Value:
+    """A name for the component of each processor in the graph that joins every i with its neighbour.
+
+    With one neighbour each, a component has exactly one ring, which all walks from neighbour to neighbour end on; its
+    least processor is the name. Pointer jumping gives 2^k >= n steps of every walk, and the least processor on them:
+    after so many steps a walk is on the ring, and so many more see all of it.
+    """
+    least, to = neighbour.constant(lambda i: i), neighbour
+    for _ in powers(neighbour.n):
+        further, to = fetch([least, to], to)
+        least = minimum(least, further)
+    (name,) = fetch([least], to)
+    return name
+
+
+def last_after(x: Value, letters: range, behind: int = 0) -> Value:
+    """find(i) = the largest j <= i with x_{j-1} = x_i and j > behind, 0 where there is none.
 
     For every letter a scan keeps the last place behind it; a processor reads the one of its own letter.
     """
-    place = x.constant(lambda i: i)
-    before = shift(x, 1)
+    place = x.constant(lambda i: i if i > behind else 0)
+    before = shift(x, 1, letters[0])
     found = []
-    for letter in range(1, LETTERS + 1):
+    for letter in letters:
         last = select(before == letter, place, 0)
         for step in powers(x.n):
             last = maximum(last, shift(last, step, OWN))
@@ -45,11 +74,29 @@ def last_after(x: Value) -> Value:
 
 def two_hop(x: Value) -> Value:
     """hop_2(x)_i = x_{find(find(i))}, 0 where there is none: a 2-hop induction head over letters 1 to 4."""
-    jump = pointer = last_after(x)
+    jump = pointer = last_after(x, range(1, LETTERS + 1))
     for _ in range(HOPS - 1):
         (pointer,) = fetch([jump], pointer)
     (letter,) = fetch([x.scaled(lambda i: float(i > 0))], pointer)
     return letter
+
+
+def k_hop(x: Value) -> Value:
+    """The letter k hops back, with k in data, as published: the first token says k, the others are letters.
+
+    Processor 0 holds k, where more than 3 counts as 3; its answer is a blank, -2. A hop that finds nothing leads to
+    processor 0, which all further hops stay at; the answer is then -1.
+    """
+    letter = Range(0, SYMBOLS - 1, whole=True)
+    hops = clip(broadcast(x, 0), 0, MOST_HOPS)
+    jump = last_after(x, range(SYMBOLS), behind=1).scaled(lambda i: float(i > 0))
+    pointer = select(hops >= 1, jump, x.constant(lambda i: i))
+    for done in range(2, MOST_HOPS + 1):
+        (further,) = fetch([jump], pointer)
+        pointer = select(hops >= done, further, pointer)
+    (found,) = fetch([x], pointer)
+    answer = select(pointer == 0, -1, found.within(letter))
+    return answer.scaled(lambda i: float(i > 0)) + x.constant(lambda i: -2 if i == 0 else 0)
 
 
 def _ranks(inputs: Words) -> Outputs:
@@ -86,6 +133,46 @@ def _two_hops(inputs: Words) -> Outputs:
     return found
 
 
+def _components(inputs: Words) -> Outputs:
+    """Join ends of edges one by one; in every component take away what nobody points to, until the ring is left."""
+    found = np.zeros(inputs.shape)
+    for row, neighbours in enumerate(inputs[..., 0].astype(int).tolist()):
+        group = list(range(len(neighbours)))
+        for i, j in enumerate(neighbours):
+            old, new = group[i], group[j]
+            group = [new if g == old else g for g in group]
+        ring = set(range(len(neighbours)))
+        while (smaller := {neighbours[i] for i in ring}) != ring:
+            ring = smaller
+        names = {group[i]: min(j for j in ring if group[j] == group[i]) for i in ring}
+        found[row, :, 0] = [names[g] for g in group]
+    return found
+
+
+def _k_hops(inputs: Words) -> Outputs:
+    """Look back place by place, k times."""
+    found = np.full(inputs.shape, -2.0)
+    for row, symbols in enumerate(inputs[..., 0]):
+        for place in range(1, len(symbols)):
+            here = place
+            for _ in range(int(min(symbols[0], MOST_HOPS))):
+                back = (j for j in range(here, 1, -1) if symbols[j - 1] == symbols[here])
+                here = next(back, 0) if here else 0
+            found[row, place] = symbols[here] if here else -1
+    return found
+
+
+def _published_hops(n: int) -> list[Words]:
+    """As published: letters of which neighbours differ, from 5 and from 2, for every k."""
+    draw = np.random.default_rng(n)
+    rows = []
+    for k in range(MOST_HOPS + 1):
+        for alphabet in (2, 5):
+            letters = draw.integers(0, alphabet) + draw.integers(1, alphabet, n).cumsum()
+            rows.append(np.concatenate([[k], 1 + letters[1:] % alphabet]))
+    return [np.array(rows, dtype=np.float64)[..., None]]
+
+
 POINTERS = (
     Program(
         "list-ranking",
@@ -96,6 +183,27 @@ POINTERS = (
         words=10,
         hard=_lists,
         longest=LONGEST,
+    ),
+    Program(
+        "components",
+        "connected components, each processor names one neighbour",
+        components,
+        lambda n: (Range(0, n - 1, whole=True),),
+        _components,
+        words=10,
+        hard=_lists,
+        longest=LONGEST,
+    ),
+    Program(
+        "k-hop",
+        "letter of a k-hop induction head, k in the first token",
+        k_hop,
+        (Range(0, SYMBOLS - 1, whole=True),),
+        _k_hops,
+        words=SYMBOLS + 1,
+        hard=_published_hops,
+        longest=LONGEST,
+        shortest=2,
     ),
     Program(
         "two-hop",

@@ -1,0 +1,265 @@
+"""Compiled meets trained: the value-scale axis with models that were never trained, and descent from beside them.
+
+A compiled model runs a parallel algorithm exactly, so that its error is that of rounding at every scale. Noise is then
+added to its weights, and gradient descent shows whether it comes back, and from how far.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure as Drawing
+
+from ordinate.evaluation.claims import AtLeast, AtMost, Claim
+from ordinate.evaluation.statistics import summarise
+from ordinate.evaluation.sweep import TestSet, measure, test_set
+from ordinate.figures.curves import Panel, Series, value_curves
+from ordinate.figures.numbers import show_number
+from ordinate.papers.positional.descent import (
+    BACK,
+    DESCENTS,
+    LENGTH,
+    compiled_for,
+    disturbed,
+    how_far,
+    measured,
+    plain,
+)
+from ordinate.papers.positional.value_scale import MODELS, SCALES, SETTINGS, recipe_for
+from ordinate.papers.trained import Trained
+from ordinate.programs.compiler.bounds import error_bound
+from ordinate.programs.files import save
+from ordinate.runs import Run, Store
+from ordinate.seeds import derive
+from ordinate.studies import Study, scores_at
+from ordinate.tasks import make_task
+
+POINTS = tuple(f"scale={c:g}" for c in SCALES)
+ROLES = {"compiled": "baseline", "positional": "positional", "standard": "standard"}
+TASK_ROLES = {
+    "sum": "first",
+    "min": "second",
+    "median": "hybrid",
+    "sort": "rotary",
+    "max-subarray": "positional",
+}
+
+
+class CompiledMeetsTrained(Trained):
+    """Compiled, trained positional and trained standard models on five tasks; descent from disturbed solutions."""
+
+    name: ClassVar[str] = "positional/compiled"
+    title: ClassVar[str] = "Compiled meets trained"
+    summary: ClassVar[str] = (
+        "Mean squared error on sequences of 8 numbers from [-2c, 2c]: algorithms compiled into weights beside models "
+        "trained on [-2, 2]; and what gradient descent makes of compiled weights with noise on them."
+    )
+    scales: ClassVar[dict[str, str]] = {
+        "smoke": "proves the path in seconds; no verdict",
+        "demo": "two tasks, three seeds, some minutes; no verdict",
+        "laptop": "the runs of positional/value-scale, and at most 20 minutes more on 2 cores",
+        "paper": "the published training, and longer descents; for GPUs",
+    }
+
+    def study(self, scale: str, store: Path) -> Study:
+        """The runs of the value-scale figure, and a descent for every task and noise."""
+        setting = SETTINGS[scale]
+        kept = Store(store)
+        for task in setting.tasks:
+            save(compiled_for(task), store.parent / "compiled" / task, dense=True)
+        trained = [recipe_for(task, model, scale) for task in setting.tasks for model in MODELS]
+        descents = [
+            disturbed(task, noise, scale, kept) for task in setting.tasks for noise in DESCENTS[scale].noises
+        ]
+        seeds = DESCENTS[scale].seeds or setting.seeds
+        fewer = {recipe.name: seeds for recipe in descents}
+        return Study((*trained, *descents), tuple(range(setting.seeds)), store, fewer)
+
+    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+        """Curves of the three models, and errors before and after descent."""
+        setting, store = SETTINGS[scale], Store(study.store)
+        curves, descents, claims = {}, {}, []
+        for task in setting.tasks:
+            exact = _exact(task, setting.seeds, setting.count)
+            trained = {model: _trained(study.runs(recipe_for(task, model, scale))) for model in MODELS}
+            curves[task] = {"compiled": exact["values"], **trained}
+            descents[task] = [
+                measured(disturbed(task, noise, scale, store), store, study)
+                for noise in DESCENTS[scale].noises
+            ]
+            claims += _claims(task, exact, trained["positional"], scale)
+        return {
+            "settings": _settings(scale),
+            "bounds": {task: _exact_facts(task) for task in setting.tasks},
+            "curves": curves,
+            "descents": descents,
+            "claims": [claim.to_dict() for claim in claims],
+            "table": _table(curves, descents),
+        }
+
+    def draw(self, document: dict[str, Any]) -> Drawing:
+        """One panel a task, and two for the descents."""
+        panels = [
+            Panel(
+                task,
+                "scale c of the values",
+                "mean squared error",
+                [
+                    Series(model, ROLES[model], list(SCALES), _numbers(values))
+                    for model, values in by_model.items()
+                ],
+            )
+            for task, by_model in document["curves"].items()
+        ]
+        for key, title in (("before", "noise on compiled weights"), ("after", "the same after descent")):
+            series = []
+            for task, rows in document["descents"].items():
+                noisy = [row for row in rows if row["noise"] > 0]
+                x = [math.log10(row["noise"]) for row in noisy]
+                values = np.array([_numbers([row[key]])[0] for row in noisy]).T.tolist()
+                series.append(Series(task, TASK_ROLES[task], x, values))
+            panels.append(Panel(title, "log10 of the noise", "mean squared error, c = 10", series, None))
+        return value_curves(panels)
+
+    def caption(self, document: dict[str, Any]) -> str:
+        """Say what lines and marks are."""
+        return (
+            "Five panels: median over seeds with the 10-90 % band on the same test samples; the compiled model has no "
+            "seeds of its own. Last two: error at c = 10 of compiled weights with noise, before and after gradient "
+            "descent on c = 1; noise 0.1 is a tenth of the mean size of a unit's weights."
+        )
+
+    def notes(self, document: dict[str, Any]) -> list[str]:
+        """From how far descent returns, and what the compiled models are."""
+        back = [f"{task}: {how_far(rows)}." for task, rows in document["descents"].items()]
+        return [
+            f"Scale {document['scale']}: {self.scales[document['scale']]}.",
+            "Compiled weights are dense queries and keys, in the parameters that training has (M1); attention is "
+            "one-hot to the last bit, so that its own gradient is 0 until noise softens it. Noise 0 shows how far "
+            "descent walks away from an exact solution.",
+            f"A seed counts as back if its error at c = 10 is below {BACK:g} of the variance of the answers.",
+            *back,
+            *(
+                f"{task}: proven error bound {facts['bound']:.3g} on [-100, 100], {facts['parameters']} parameters."
+                for task, facts in document["bounds"].items()
+            ),
+            *(f"Did not end: {line.strip().splitlines()[-1]}" for line in document["not_ended"]),
+        ]
+
+
+def _trained(runs: list[Run]) -> list[list[float | None]]:
+    """Errors of every seed at every scale."""
+    by_point = [scores_at(runs, point) for point in POINTS]
+    return [[plain(value) for value in row] for row in zip(*by_point, strict=True)]
+
+
+def _tests(task: str, seed: int, count: int) -> list[TestSet]:
+    """The test sets that trained seeds of the value-scale figure meet: the first is the validation set."""
+    what = make_task(task, length=LENGTH)
+    return [
+        test_set(what, "scale", c, count=count, seed=derive(seed, place))
+        for place, c in enumerate(SCALES, start=1)
+    ]
+
+
+def _exact(task: str, seeds: int, count: int) -> dict[str, Any]:
+    """Errors of the compiled model on every seed's test sets, and the largest of any answer."""
+    compiled, what = compiled_for(task), make_task(task, length=LENGTH)
+    values, largest = [], 0.0
+    for seed in range(seeds):
+        row = []
+        for tests in _tests(task, seed, count):
+            row.append(measure(compiled.model, what, tests)[0].score)
+            for batch in tests.batches:
+                given = batch.input.double().numpy()
+                wanted = compiled.program.reference(given)
+                largest = max(largest, float(np.abs(compiled(given) - wanted).max()))
+        values.append(row)
+    return {"values": values, "largest": largest, "bound": error_bound(compiled.allocation, torch.float32)}
+
+
+def _exact_facts(task: str) -> dict[str, Any]:
+    compiled = compiled_for(task)
+    parameters = sum(p.numel() for p in compiled.model.parameters())
+    return {"bound": error_bound(compiled.allocation, torch.float32), "parameters": parameters}
+
+
+def _claims(
+    task: str, exact: dict[str, Any], positional: list[list[float | None]], scale: str
+) -> list[Claim]:
+    far = [math.nan if row[-1] is None else row[-1] for row in positional]
+    least = max(row[-1] for row in exact["values"])
+    return [
+        Claim.of_exact(
+            f"{task}: compiled, every answer at every c is right within the proven bound (largest error / bound).",
+            exact["largest"] / exact["bound"],
+            AtMost(1),
+            None,
+            scale,  # type: ignore[arg-type]
+        ),
+        Claim.over_seeds(
+            f"{task}: at c = 10 the trained positional model errs more than the compiled one (ratio of errors).",
+            [value / max(least, np.finfo(np.float32).tiny) for value in far],
+            AtLeast(100),
+            scale,
+        ),
+    ]
+
+
+def _settings(scale: str) -> dict[str, Any]:
+    descent, setting = DESCENTS[scale], SETTINGS[scale]
+    return {
+        "tasks": ", ".join(setting.tasks),
+        "length": LENGTH,
+        "seeds": setting.seeds,
+        "trained models": "those of positional/value-scale",
+        "noises": ", ".join(f"{noise:g}" for noise in descent.noises),
+        "steps of descent": descent.steps,
+        "batch": descent.batch,
+        "optimizer": "adam, rate 0.001, cosine",
+        "test samples at each c": setting.count,
+    }
+
+
+def _table(curves: dict[str, Any], descents: dict[str, Any]) -> dict[str, Any]:
+    """Errors at c = 10, then what descent makes of noise."""
+    rows = []
+    for task, by_model in curves.items():
+        for model, values in by_model.items():
+            first, last = (_middle([row[place] for row in values]) for place in (0, -1))
+            rows.append([task, model, "", show_number(first), show_number(last), "", ""])
+        rows += [
+            [
+                task,
+                "disturbed",
+                f"{row['noise']:g}",
+                show_number(_middle(row["before"])),
+                show_number(_middle(row["after"])),
+                f"{sum(row['back'])} of {len(row['back'])}",
+                f"{_middle(row['distance_before']):.3g} -> {_middle(row['distance_after']):.3g}",
+            ]
+            for row in descents[task]
+        ]
+    return {
+        "headers": [
+            "task",
+            "model",
+            "noise",
+            "c = 1, or before descent",
+            "c = 10, or after it",
+            "seeds back",
+            "distance of weights",
+        ],
+        "rows": rows,
+        "caption": "Mean squared error, median over seeds; disturbed models before and after descent, both at c = 10.",
+    }
+
+
+def _middle(values: list[float | None]) -> float:
+    return float(summarise([math.nan if value is None else value for value in values]).median)
+
+
+def _numbers(values: list[list[float | None]]) -> list[list[float]]:
+    return [[math.nan if value is None else value for value in row] for row in values]
