@@ -12,9 +12,9 @@ from ordinate.attention import ContentClass
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.models import MODELS, ResidualEncoder, build_model
-from ordinate.models.encoder import GatedPerceptron
+from ordinate.models.encoder import IDLE, GatedPerceptron
 from ordinate.positions.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
-from ordinate.positions.relations import aligned, uniform, window
+from ordinate.positions.relations import aligned, leap, uniform, window
 from ordinate.tasks import TASKS, make_task
 from ordinate.tasks.arithmetic.vocabulary import TIMES
 
@@ -188,6 +188,27 @@ def test_loops_may_stay_in_training_and_never_in_a_test():
     assert len({tuple(loops) for loops in drawn}) > 20
     model.eval()
     assert model._loops() == [0, 1, 2, 3]
+
+
+def test_loops_may_be_idle_in_training_and_go_on_where_they_were():
+    options = {**SMALL, "layers": 1, "encoding": (Pairwise(relation=(leap(),)),), "attention": ContentClass()}
+    model = build_model(
+        ResidualEncoder(**options, loops=4, trained_loops=(6, 8), stay=0.3, idle=0.4), TASK, seed=0
+    )
+    torch.manual_seed(0)
+    drawn = [model._loops() for _ in range(50)]
+    assert {len(loops) for loops in drawn} == {6, 7, 8}
+    assert any(loops[0] == IDLE for loops in drawn)
+    for loops in drawn:
+        busy = [loop for loop in loops if loop != IDLE]
+        assert busy[:1] in ([0], [])
+        assert all(after - before in (0, 1) for before, after in pairwise(busy))
+    late = sum(loop == IDLE for loops in drawn for loop in loops) / sum(map(len, drawn))
+    assert 0.3 < late < 0.5
+    model.eval()
+    assert model._loops() == [0, 1, 2, 3]
+    batch = batch_of(TASK)
+    assert model.train()(batch.input, batch.coordinates).isfinite().all()
 
 
 def test_loops_that_start_anew_add_to_what_entered_the_first():

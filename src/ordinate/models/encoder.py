@@ -5,9 +5,10 @@
 Whether a token sees only what is before it, as in a decoder, is up to the encoding's pairs.
 
 With `loops` the layers are gone through several times with the same weights, but for those `once` names: so many in
-front of the loops and so many behind them. Training may draw the number of loops anew for every batch, and let some
-of them `stay` at the encoding of the loop before: the layers then cannot tell how far they are, and what they have
-learned to do in some loops they do in more of them. Loops that start `anew` add what they attend to to what entered the
+front of the loops and so many behind them. Training may draw the number of loops anew for every batch, let some of them
+`stay` at the encoding of the loop before, and some be `idle`, with the encoding of a loop so late that a leap finds
+nothing: the layers then cannot tell how far they are, and what they have learned to do in some loops they do in more of
+them. Loops that start `anew` add what they attend to to what entered the
 first loop, not to what the last one left:
 
     x_{t+1} = y + perceptron(norm(y)),    y = x_0 + attention(norm(x_t))
@@ -28,6 +29,9 @@ from ordinate.coordinates import Coordinates
 from ordinate.models.inputs import as_features
 from ordinate.positions.encodings import Encoding
 from ordinate.tasks.task import Inputs
+
+IDLE = 40
+"""The number of an idle loop: 2^40 places back there is nothing."""
 
 
 class Perceptron(nn.Module):
@@ -103,18 +107,14 @@ class Encoder(nn.Module):
         trained_loops: tuple[int, int] | None = None,
         once: tuple[int, int] = (0, 0),
         stay: float = 0.0,
+        idle: float = 0.0,
         anew: bool = False,
     ) -> None:
         super().__init__()
         width = attentions[0].width
         self.features, self.encoding, self.embed_positions = features, encoding, embed_positions
-        self.loops, self.trained_loops, self.once, self.stay, self.anew = (
-            loops,
-            trained_loops,
-            once,
-            stay,
-            anew,
-        )
+        self.loops, self.trained_loops, self.once = loops, trained_loops, once
+        self.stay, self.idle, self.anew = stay, idle, anew
         self.encode = nn.Linear(features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if gated else Perceptron
         self.layers = nn.ModuleList(
@@ -129,10 +129,13 @@ class Encoder(nn.Module):
             return list(range(self.loops))
         fewest, most = self.trained_loops or (self.loops, self.loops)
         count = int(torch.randint(fewest, most + 1, ()))
-        if not self.stay:
+        if not self.stay and not self.idle:
             return list(range(count))
-        moved = (torch.rand(count - 1) >= self.stay).cumsum(0)
-        return [0, *moved.tolist()]
+        busy = torch.rand(count) >= self.idle
+        moves = (torch.rand(count) >= self.stay) & busy
+        moves[busy.nonzero()[:1]] = False  # the first busy loop is number 0
+        numbers: list[int] = torch.where(busy, moves.cumsum(0), IDLE).tolist()
+        return numbers
 
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens."""

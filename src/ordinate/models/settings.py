@@ -202,6 +202,9 @@ class ResidualEncoder(ModelSettings):
         0.0, ge=0, lt=1, description="share of loops in training that stay at the encoding of the one before"
     )
 
+    idle: float = Field(
+        0.0, ge=0, lt=1, description="share of loops in training in which a leap finds nothing"
+    )
     anew: bool = Field(
         False,
         description="every loop adds to what entered the first one: only what is attended to is carried over",
@@ -233,6 +236,7 @@ class ResidualEncoder(ModelSettings):
             trained_loops=self.trained_loops,
             once=self.once,
             stay=self.stay,
+            idle=self.idle,
             anew=self.anew,
         )
 
