@@ -11,7 +11,7 @@ from ordinate.programs.collection import STATIC
 from ordinate.programs.table import SIZES, Row, cost_table
 
 SCALES = {
-    "smoke": ("n = 8 .. 32; no verdict", SIZES[:3]),
+    "smoke": ("n = 8 and 16; no verdict", SIZES[:2]),
     "laptop": ("n = 8 .. 4096, some seconds", SIZES),
 }
 PANELS = {
@@ -76,8 +76,8 @@ def _longest(rows: list[Row]) -> set[str]:
 
 
 def _claims(rows: list[Row], scale: str) -> list[Claim]:
-    def most(sentence: str, value: float, bound: float) -> Claim:
-        return Claim.of_exact(sentence, value, AtMost(bound), None, scale)  # type: ignore[arg-type]
+    def most(sentence: str, value: float | int, bound: int) -> Claim:
+        return Claim.of_exact(sentence, float(value), AtMost(bound), None, scale)  # type: ignore[arg-type]
 
     return [
         most(
