@@ -153,7 +153,7 @@ def test_recipes_can_be_written_and_read(name):
     assert len(set(names)) == len(names)
     assert plan.seeds >= 3
     for recipe in plan.recipes:
-        assert Recipe.parse(json.loads(json.dumps(recipe.to_dict()))) == recipe
+        assert type(recipe).parse(json.loads(json.dumps(recipe.to_dict()))) == recipe
         check_lengths(recipe)
 
 

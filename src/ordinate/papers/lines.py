@@ -87,6 +87,8 @@ class Plan:
     """In what the scale differs from the published setting, and what else a reader must know."""
     columns: int | None = None
     """Panels side by side, where the number of sheets does not say it."""
+    calls: Mapping[str, Callable[..., str]] = field(default_factory=dict)
+    """What trains a recipe, by its name, where it is not the loop of this library (`Study.calls`)."""
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -108,7 +110,7 @@ class Lines(Trained):
     def study(self, scale: str, store: Path) -> Study:
         """Every recipe of the sheets with every seed."""
         plan = self.plan(scale)
-        return Study(plan.recipes, tuple(range(plan.seeds)), store)
+        return Study(plan.recipes, tuple(range(plan.seeds)), store, calls=plan.calls)
 
     def measure(self, scale: str, study: Study) -> dict[str, Any]:
         """Sheets, claims and settings as plain data."""
@@ -242,7 +244,9 @@ def _series(line: dict[str, Any]) -> Series:
 def _settings(plan: Plan) -> dict[str, Any]:
     """What all recipes share, and the range of what they do not."""
     trainings = [recipe.training for recipe in plan.recipes]
-    optimizer = trainings[0].optimizer
+    optimizers = (
+        f"{t.optimizer.name}, rate {t.optimizer.learning_rate:g}, {t.schedule.name}" for t in trainings
+    )
     return {
         "tasks": ", ".join(dict.fromkeys(recipe.task.name for recipe in plan.recipes)),
         "models": ", ".join(dict.fromkeys(recipe.model.name for recipe in plan.recipes)),
@@ -251,7 +255,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
         "steps": _range(training.steps for training in trainings),
         "batch": _range(training.batch for training in trainings),
         "training set": _range(training.samples or "fresh samples in every batch" for training in trainings),
-        "optimizer": f"{optimizer.name}, rate {optimizer.learning_rate:g}, {trainings[0].schedule.name}",
+        "optimizer": "; ".join(dict.fromkeys(optimizers)),
         "test samples at each point": _range(recipe.evaluation.count for recipe in plan.recipes),
     }
 

@@ -23,6 +23,8 @@ class Study:
     store: Path
     fewer: Mapping[str, int] = field(default_factory=dict)
     """How many of the seeds a recipe takes, by its name, where it is not all of them."""
+    calls: Mapping[str, Callable[..., str]] = field(default_factory=dict)
+    """What trains a recipe, by its name, where it is not `train_job`; called as that is."""
 
     def seeds_of(self, recipe: Recipe) -> tuple[int, ...]:
         """The seeds of a recipe."""
@@ -41,7 +43,7 @@ class Study:
         return [
             Job(
                 f"{recipe.name} seed {seed}",
-                train_job,
+                self.calls.get(recipe.name, train_job),
                 {"recipe": recipe.to_dict(), "seed": seed, "store": str(self.store)},
             )
             for recipe, seed in todo

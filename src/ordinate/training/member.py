@@ -106,20 +106,7 @@ class Member:
         """Measure a model's validation error and every point of the axes; the test sets are drawn once."""
         evaluation = self.recipe.evaluation
         if not self.tests:
-            task = self.recipe.task
-            wanted = [trained_point(task)]
-            wanted += [(axis, value) for axis, values in evaluation.axes.items() for value in values]
-            self.tests = [
-                test_set(
-                    task,
-                    axis,
-                    value,
-                    count=evaluation.count,
-                    seed=derive(self.seed, place),
-                    length=evaluation.length if place else None,
-                )
-                for place, (axis, value) in enumerate(wanted)
-            ]
+            self.tests = draw_tests(self.recipe, self.seed)
         points, errors = [], {}
         model.eval()
         for place, tests in enumerate(self.tests):
@@ -186,6 +173,24 @@ class Member:
         if self.picked is not None:
             self.picked.unpack(tensors, meta["picked"], like=self.best)
         return float(meta["seconds"])
+
+
+def draw_tests(recipe: Recipe, seed: int) -> list[TestSet]:
+    """Draw the validation set and the samples of every point of the axes: the same for every model of a seed."""
+    evaluation = recipe.evaluation
+    wanted = [trained_point(recipe.task)]
+    wanted += [(axis, value) for axis, values in evaluation.axes.items() for value in values]
+    return [
+        test_set(
+            recipe.task,
+            axis,
+            value,
+            count=evaluation.count,
+            seed=derive(seed, place),
+            length=evaluation.length if place else None,
+        )
+        for place, (axis, value) in enumerate(wanted)
+    ]
 
 
 def point_name(place: int, point: Point) -> str:

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,6 +24,8 @@ from ordinate.training.schedule import SCHEDULES, Cosine, Schedule
 
 VERSION = 1
 """Of the recipe's format; a recipe of a later one is refused."""
+
+R = TypeVar("R", bound="Recipe")
 
 
 class Part(BaseModel):
@@ -135,7 +137,7 @@ class Recipe(Part):
         return version
 
     @classmethod
-    def parse(cls, document: dict[str, Any]) -> "Recipe":
+    def parse(cls: type[R], document: dict[str, Any]) -> R:
         """Validate a document; what is wrong is said in one line."""
         try:
             recipe = cls.model_validate(document)
@@ -147,7 +149,7 @@ class Recipe(Part):
         return recipe
 
     @classmethod
-    def read(cls, path: Path, changes: Iterable[str] = ()) -> "Recipe":
+    def read(cls: type[R], path: Path, changes: Iterable[str] = ()) -> R:
         """Read a TOML file and apply changes such as `training.steps=100`."""
         try:
             document = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,16 +1,28 @@
 """Text and prices in one input (v3 Fig. 6 and Figs 31-33): unseen names and larger prices."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ordinate.evaluation.predicates import AtLeast
 from ordinate.models import MIXED_TYPES
 from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.lines import Column, Line, Lines, Plan, Sheet, Spot, stored
+from ordinate.papers.positional.fine_tuning import fine_tune_job
+from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.positional.value_scale import SCALES
 from ordinate.tasks import Task, make_task
 from ordinate.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
+
+GPT2 = "GPT-2"
+PUBLISHED_GPT2 = (36, 1280)
+"""Layers and width of the published one, gpt2-large."""
+
+PERCENTAGE = Column("mean absolute error in per cent of the answer", stored("percentage_error"))
+SCALE_AXIS = "scale c of the prices, unseen names"
+NUMBERS = Column("answers that are numbers", stored("numbers"), percent=True)
 
 
 @dataclass(frozen=True)
@@ -25,6 +37,8 @@ class Size:
     samples: tuple[int, ...]
     """Sizes of the training set in the study of samples."""
     differs: str = ""
+    fine_tuning: Training = FINE_TUNING
+    """That of GPT-2."""
 
     def recipe(self, name: str, query: str, model: str, **training: Any) -> Recipe:
         """One model for one query."""
@@ -33,8 +47,23 @@ class Size:
             task=task(query, self.text),
             model=MIXED_TYPES[model],
             training=self.training.model_copy(update=training),
-            evaluation=Evaluation(count=self.count, axes={"beyond": SCALES}),
+            evaluation=self.evaluation,
         )
+
+    def fine_tuned(self, query: str, model: Gpt2) -> FineTuning:
+        """GPT-2 for one query."""
+        return FineTuning(
+            name=f"mixed-{query}-gpt2",
+            task=task(query, self.text),
+            model=model,
+            training=self.fine_tuning,
+            evaluation=self.evaluation,
+        )
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Unseen names and prices at every scale."""
+        return Evaluation(count=self.count, axes={"beyond": SCALES})
 
 
 def task(query: str, text: str) -> Task:
@@ -43,7 +72,15 @@ def task(query: str, text: str) -> Task:
 
 
 SIZES = {
-    "smoke": Size(("min",), "words", 1, 20, Training(steps=4, batch=8), (20, 40)),
+    "smoke": Size(
+        ("min",),
+        "words",
+        1,
+        20,
+        Training(steps=4, batch=8),
+        (20, 40),
+        fine_tuning=FINE_TUNING.model_copy(update={"steps": 4, "batch": 8, "samples": 16}),
+    ),
     "laptop": Size(
         ("min", "sum", "both"),
         "words",
@@ -58,8 +95,7 @@ SIZES = {
         ),
         (10_000, 30_000, 100_000),
         "Differs from the published setting: one symbol for a name or a query instead of letter by letter (25 tokens "
-        "instead of 119), 4000 steps of fresh samples instead of 2001 epochs of 50 000, three runs instead of ten. "
-        "GPT-2 is left out: its weights are not at hand.",
+        "instead of 119), 4000 steps of fresh samples instead of 2001 epochs of 50 000, three runs instead of ten.",
     ),
     "paper": Size(
         ("min", "sum", "both"),
@@ -79,25 +115,63 @@ SIZES = {
 
 
 def mixed_type(scale: str) -> Plan:
-    """Both models on unseen names and prices up to c times as high."""
+    """Both models, and GPT-2 where it is at hand, on unseen names and prices up to c times as high."""
     size = SIZES[scale]
+    try:
+        folder = find_weights(by_name=scale == "smoke")
+    except NotAtHandError as missing:
+        return _mixed_type(size, {}, f"GPT-2 is left out: {missing}.", {})
+    model = Gpt2.of(folder)
+    recipes = {query: size.fine_tuned(query, model) for query in size.queries}
+    call = partial(fine_tune_job, folder=str(folder.resolve()))
+    return _mixed_type(size, recipes, _about(model), {r.name: call for r in recipes.values()})
+
+
+def _mixed_type(
+    size: Size, gpt2: Mapping[str, FineTuning], said: str, calls: Mapping[str, Callable[..., str]]
+) -> Plan:
+    """A panel for each query; where GPT-2 is there, two more for its answers."""
     sheets: list[Sheet] = []
     aims: list[LineAim] = []
     for query in size.queries:
         lines = [
             Line.along("beyond", size.recipe("mixed", query, model), model, model) for model in MIXED_TYPES
         ]
-        sheets.append(Sheet(query, "scale c of the prices, unseen names", lines))
+        if query in gpt2:
+            lines.append(Line.along("beyond", gpt2[query], GPT2, "baseline"))
+        sheets.append(Sheet(query, SCALE_AXIS, lines))
         aims += [
             Ratio(
-                f"{query}: positional is better on unseen names and prices up to {c:g} times as high.",
+                f"{query}: positional is better{than} on unseen names and prices up to {c:g} times as high.",
                 AtLeast(1),
                 Place(query, "positional", c),
-                Place(query, "standard", c),
+                Place(query, other, c),
             )
+            for other, than in (("standard", ""), (GPT2, " than GPT-2"))
+            if other != GPT2 or query in gpt2
             for c in (5.0, 10.0)
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    if gpt2:
+        looks = dict(zip(gpt2, ("baseline", "first", "second"), strict=False))
+        lines = [Line.along("beyond", gpt2[query], f"{GPT2}, {query}", looks[query]) for query in gpt2]
+        sheets.append(Sheet("GPT-2: percentage error", SCALE_AXIS, lines, column=PERCENTAGE))
+        sheets.append(Sheet("GPT-2: numbers", SCALE_AXIS, lines, column=NUMBERS))
+    return Plan(sheets, aims, size.seeds, f"{size.differs} {said}".strip(), calls=calls)
+
+
+def _about(model: Gpt2) -> str:
+    """What a reader must know of the column."""
+    said = (
+        "GPT-2 reads prompts with two decimals; answers of it that are no numbers are left out of its errors, as in "
+        "the published ones, and the share of those that are numbers is shown beside. A seed "
+        "without any number at a point has failed there."
+    )
+    if (model.layers, model.width) != PUBLISHED_GPT2:
+        said += (
+            f" It has {model.layers} layers of width {model.width}; the published one, gpt2-large, has "
+            f"{PUBLISHED_GPT2[0]} of width {PUBLISHED_GPT2[1]}."
+        )
+    return said
 
 
 def mixed_type_samples(scale: str) -> Plan:

@@ -24,15 +24,15 @@ class Line(NamedTuple):
     prices: list[float]
 
 
-def write_line(line: Line) -> str:
-    """Write a line.
+def write_line(line: Line, price: str = " %.2f") -> str:
+    """Write a line, with every price in this form behind its category.
 
     >>> write_line(Line([0, 2, 3], [-1, 0, -1], 1, [0, 3], [1.5, 0.25]))
     'Cata 1.50, Cat+c, Catd 0.25. Find min of categories Cata and Catd.'
     """
     left = iter(line.prices)
     entries = (
-        f"Cat{LETTERS[letter]} {next(left):.2f}"
+        f"Cat{LETTERS[letter]}{price % next(left)}"
         if sign == ABSENT
         else f"Cat{ALL_SIGNS[sign]}{LETTERS[letter]}"
         for letter, sign in zip(line.letters, line.signs, strict=True)

@@ -220,13 +220,16 @@ class MixedTypes(Task):
 
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the list with its prices and the question, and the answer."""
-        text, prices = self.read(batch.input)
         answers = batch.target[:, 0, 0].tolist()
-        rows = zip(*(part.tolist() for part in (*text, prices)), answers, strict=True)
         return [
-            {"input": write_line(Line(letter, sign, query, asked, price)), "target": f"{y:.2f}"}
-            for letter, sign, query, asked, price, y in rows
+            {"input": write_line(line), "target": f"{y:.2f}"}
+            for line, y in zip(self.lines(batch.input), answers, strict=True)
         ]
+
+    def lines(self, inputs: Float[Tensor, "batch token 2"]) -> list[Line]:
+        """What every input says, to be written."""
+        text, prices = self.read(inputs)
+        return [Line(*row) for row in zip(*(part.tolist() for part in (*text, prices)), strict=True)]
 
     def parse(self, text: str) -> Batch:
         """Read a list with its prices and a question, as `show` writes them."""
