@@ -7,8 +7,9 @@ from typing import Any
 
 from ordinate.evaluation.predicates import AtLeast
 from ordinate.models import MIXED_TYPES
+from ordinate.papers.columns import Column, stored
 from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Column, Line, Lines, Plan, Sheet, Spot, stored
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.fine_tuning import fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
 from ordinate.papers.positional.sizes import described
