@@ -21,7 +21,7 @@ GPT2 = "GPT-2"
 PUBLISHED_GPT2 = (36, 1280)
 """Layers and width of the published one, gpt2-large."""
 
-PERCENTAGE = Column("mean absolute error in per cent of the answer", stored("percentage_error"))
+PERCENTAGE = Column("percentage error (MAPE)", stored("percentage_error"))
 SCALE_AXIS = "scale c of the prices, unseen names"
 NUMBERS = Column("answers that are numbers", stored("numbers"), percent=True)
 
@@ -153,7 +153,7 @@ def _mixed_type(
             for c in (5.0, 10.0)
         ]
     if gpt2:
-        looks = dict(zip(gpt2, ("baseline", "first", "second"), strict=False))
+        looks = dict(zip(gpt2, ("first", "second", "hybrid"), strict=False))
         lines = [Line.along("beyond", gpt2[query], f"{GPT2}, {query}", looks[query]) for query in gpt2]
         sheets.append(Sheet("GPT-2: percentage error", SCALE_AXIS, lines, column=PERCENTAGE))
         sheets.append(Sheet("GPT-2: numbers", SCALE_AXIS, lines, column=NUMBERS))
