@@ -7,7 +7,7 @@ from ordinate.errors import OrdinateError
 
 REFUSED = {
     "sampel sum": "did you mean 'sample'?",
-    "frobnicate": "known: bench, compile, discover, doctor",
+    "frobnicate": "known: bench, compile, construct, discover",
     "sample medain": "did you mean 'median'?",
     "sample sum --lenght 3": "ordinate sample has no option '--lenght': did you mean '--length'?",
     "sample sum --length three": "'--length'",

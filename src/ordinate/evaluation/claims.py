@@ -166,7 +166,7 @@ class Claim:
         >>> Claim.from_dict(claim.to_dict()) == claim
         True
         """
-        numbers = {k: math.nan if v is None else v for k, v in document["measured"].items()}
+        numbers = {k: math.nan if v is None else float(v) for k, v in document["measured"].items()}
         kept = {key: document[key] for key in ("sentence", "published", "seeds", "failed", "scale")}
         return cls(
             measured=Interval(**numbers),
