@@ -42,7 +42,7 @@ EXAMPLES = {
     "fft": ([(1, 0), (0, 0), (-1, 0), (0, 0)], [(0, 0), (2, 0), (0, 0), (2, 0)]),
     "list-ranking": ([1, 1], [1, 0]),
     "components": ([1, 0], [0, 0]),
-    "k-hop": ([1, 4, 4], [-2, -1, 4]),
+    "k-hop": ([1, 4], [-2, -1]),
     "two-hop": ([1, 1, 1], [0, 1, 1]),
 }
 ROUTED = {"list-ranking", "components", "k-hop", "two-hop"}  # deep models: larger ones are in tests/slow
