@@ -3,6 +3,7 @@
 import time
 
 import pytest
+import torch
 
 from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.verify import verify
@@ -40,5 +41,13 @@ def test_exact_on_many_inputs(name):
 @pytest.mark.parametrize("name", ["two-hop", "k-hop"])
 def test_routed_programs_reach_256_processors(name):
     found = verify(PROGRAMS[name], 256, count=10)
+    assert found.holds
+    assert found.worst == found.bound == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["components", "k-hop"])
+def test_routed_programs_in_float64(name):
+    found = verify(PROGRAMS[name], 4, count=100, dtype=torch.float64)
     assert found.holds
     assert found.worst == found.bound == 0
