@@ -102,7 +102,9 @@ def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=_GREY, label="one seed")
     known = Line2D([], [], label="published median", **_hollow(Look(_GREY, "o", "-")))  # type: ignore[arg-type]
     published = any(s.published for panel in panels for s in panel.series)
-    legend(figure, panels, [band, seed, *([known] if published else [])], markers=True)
+    several = any(len(s.table) > 1 for panel in panels for s in panel.series)
+    marks = [*([band, seed] if several else []), *([known] if published else [])]
+    legend(figure, panels, marks, markers=True)
     return figure
 
 
