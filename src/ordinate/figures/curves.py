@@ -103,7 +103,8 @@ def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     known = Line2D([], [], label="published median", **_hollow(Look(_GREY, "o", "-")))  # type: ignore[arg-type]
     published = any(s.published for panel in panels for s in panel.series)
     several = any(len(s.table) > 1 for panel in panels for s in panel.series)
-    marks = [*([band, seed] if several else []), *([known] if published else [])]
+    marks: list[Line2D | Patch] = [band, seed] if several else []
+    marks += [known] if published else []
     legend(figure, panels, marks, markers=True)
     return figure
 
