@@ -10,7 +10,8 @@ from ordinate.errors import OrdinateError
 from ordinate.papers import FIGURES, published, rewrite_report
 from ordinate.papers.positional import value_scale
 from ordinate.papers.positional.value_scale import POINTS, SETTINGS, TASKS, recipe_for
-from ordinate.runs import LocalEngine, Store
+from ordinate.runs import Store
+from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/value-scale"]
 SETTINGS_AS_SHIPPED = dict(SETTINGS)
@@ -30,7 +31,7 @@ def made(tmp_path_factory):
     before = SETTINGS["laptop"]
     SETTINGS["laptop"] = tiny
     events = []
-    result = FIGURE.reproduce("laptop", out, engine=LocalEngine(workers=2), on_event=events.append)
+    result = FIGURE.reproduce("laptop", out, engine=Inline(), on_event=events.append)
     yield out, result, events
     SETTINGS["laptop"] = before
 
@@ -81,7 +82,7 @@ def test_a_second_call_trains_nothing_and_draws_the_same(made):
     assert FIGURE.jobs("laptop", out) == []
     before = {kind: path.read_bytes() for kind, path in result.files.items()}
     events = []
-    again = FIGURE.reproduce("laptop", out, engine=LocalEngine(workers=1), on_event=events.append)
+    again = FIGURE.reproduce("laptop", out, engine=Inline(), on_event=events.append)
     assert events == []
     for kind in ("png", "svg"):
         assert again.files[kind].read_bytes() == before[kind]

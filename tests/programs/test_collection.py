@@ -67,7 +67,8 @@ def test_worked_examples(name):
     assert Machine(n, max(program.words, len(program.ranges(n)))).run(
         program.function, given_words
     ).outputs == (pytest.approx(wanted))
-    assert compile_program(program, n)(given_words) == pytest.approx(wanted, abs=1e-6)
+    if name not in ROUTED:  # whose weights are compared with the machine below
+        assert compile_program(program, n)(given_words) == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_killed_at_random_moments(tmp_path):
         process = subprocess.Popen([*command, *map(str, seeds)], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         process.stdout.readline()  # imports are over, training begins
-        if attempt < 3:
+        if attempt < 2:
             time.sleep(chance.uniform(0.05, 0.5))
             process.kill()
         kills += process.wait() == -9
