@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
+from ordinate.figures.accuracy import accuracy_curves
 from ordinate.figures.curves import Panel, Series, training_curves, value_curves
 from ordinate.figures.save import figure_bytes
 from ordinate.figures.style import ROLES, look_of, paper_style
@@ -118,3 +119,11 @@ def test_the_style_ends_with_its_block_even_on_an_error():
     with pytest.raises(RuntimeError), paper_style():
         raise RuntimeError
     assert matplotlib.rcParams["axes.grid"] == before
+
+
+def test_many_points_of_a_wide_range_are_not_written_over_each_other():
+    few, many = [1, 5, 40], [*range(1, 21), 30, 40]
+    for x, scale in ((few, "log"), (many, "linear")):
+        curve = Series("looped", "first", x, [[1.0] * len(x)] * 2)
+        figure = accuracy_curves([Panel("cascade", "longest cascade", "exact match", [curve], trained_to=5)])
+        assert figure.axes[0].get_xscale() == scale

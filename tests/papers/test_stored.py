@@ -72,6 +72,19 @@ def test_a_seed_of_addition_trains_in_ten_minutes(addition):
 
 
 RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_cascades_of_twenty_places_are_right_for_a_looped_model_that_saw_five():
+    document = stored("beyond/cascades")
+    assert document["scale"] == "laptop"
+    assert document["environment"]["dirty"] is False
+    axis = document["curves"]["looped"]["axes"]["cascade"]
+    at_twenty = [row[axis["x"].index(20)] for row in axis["values"]]
+    assert len(at_twenty) == 3
+    assert min(at_twenty) >= 0.9
+    assert [claim["verdict"] for claim in document["claims"]] == ["supported"]
+
+
 COMPUTED = [name for name, figure in FIGURES.items() if isinstance(figure, Computed)]
 
 

@@ -12,7 +12,9 @@ from matplotlib.ticker import MaxNLocator
 from ordinate.figures.curves import _GREY, Panel, doubling, draw_seeds, grid, in_percent, legend
 
 DECADES = 30
-"""Ranges wider than this get a logarithmic axis."""
+"""Ranges wider than this get a logarithmic axis,"""
+MOST_TICKS = 12
+"""unless they have more points than can be written side by side."""
 
 
 def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
@@ -36,7 +38,7 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
     draw_seeds(axes, panel)
     ticks = sorted({float(p) for series in panel.series for p in series.x})
     in_percent(axes, panel)
-    if ticks[-1] > DECADES * max(ticks[0], 1e-9):
+    if ticks[-1] > DECADES * max(ticks[0], 1e-9) and len(ticks) <= MOST_TICKS:
         doubling(axes, ticks)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))

@@ -27,8 +27,8 @@ SIZES: dict[str, Any] = {
     "idle": 0.35,
     "anew": True,
 }
-"""Without `anew` states drift, and cascades of more than 8 or 16 places go wrong. With it, but a fixed number of loops,
-only that number works; without idle loops layers learn that all is done after four, and 17 places are too far."""
+"""Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn when
+their work is done. In none of these cases do late loops do what early ones have learned."""
 
 
 class Cascades(Extrapolation):
