@@ -27,8 +27,8 @@ SIZES: dict[str, Any] = {
     "idle": 0.35,
     "anew": True,
 }
-"""Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn when
-their work is done. In none of these cases do late loops do what early ones have learned."""
+"""Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn
+when their work is done. In none of these cases do late loops do what early ones have learned."""
 
 
 class Cascades(Extrapolation):
