@@ -86,13 +86,18 @@ def test_reference_machine_and_weights_agree(name, dtype):
         assert all(difference.dense is not None for difference in found.differences)
         if all(known.whole for known in program.ranges(n)):
             assert found.worst == found.bound == 0
+        if name in ROUTED:  # planning them is most of the work
+            assert_within_the_theorem(program, found.compiled.costs)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in ROUTED])
 def test_depth_and_heads_are_within_the_theorem(name):
-    costs = Costs.of(*plan_program(PROGRAMS[name], 2 if name in ROUTED else 8))
+    assert_within_the_theorem(PROGRAMS[name], Costs.of(*plan_program(PROGRAMS[name], 8)))
+
+
+def assert_within_the_theorem(program, costs):
     assert costs.layers <= costs.layer_bound
-    assert costs.words <= PROGRAMS[name].words
+    assert costs.words <= program.words
     assert costs.heads <= costs.head_bound
 
 

@@ -17,7 +17,7 @@ def recipe(model="positional", name="small", **training):
             "task": {"name": "sum", "length": 4},
             "model": {"kind": model, "width": 16, "hidden": 16},
             "training": {
-                "steps": 80,
+                "steps": 20,
                 "batch": 16,
                 "precision": "float64",
                 "device": "cpu",
@@ -37,18 +37,18 @@ def losses(run):
     ("model", "training"),
     [
         ("positional", {}),
-        ("standard", {"clip": 0.1, "steps": 50}),
+        ("standard", {"clip": 0.1}),
         (
             "positional",
-            {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}, "steps": 60},
+            {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}},
         ),
-        ("hybrid", {"optimizer": "adamw", "steps": 50}),
+        ("hybrid", {"optimizer": "adamw"}),
     ],
 )
 def test_members_follow_the_course_of_separate_runs(tmp_path, model, training):
     r = recipe(model, **training)
-    together = train(r, [0, 1, 2], store=str(tmp_path / "together"))
-    for seed in (0, 1, 2):
+    together = train(r, [0, 1], store=str(tmp_path / "together"))
+    for seed in (0, 1):
         alone = train(r, [seed], store=str(tmp_path / "alone"))[0]
         assert len(losses(alone)) == r.training.steps
         difference = max(abs(a - b) for a, b in zip(losses(together[seed]), losses(alone), strict=True))

@@ -21,15 +21,15 @@ def recipe(**training):
             "task": {"name": "sum", "length": 4, "variable": True},
             "model": {"kind": "positional", "width": 16, "hidden": 16},
             "training": {
-                "steps": 200,
+                "steps": 80,
                 "batch": 16,
                 "device": "cpu",
                 "log_every": 7,
-                "checkpoint_every": 90,
+                "checkpoint_every": 30,
                 "save_seconds": 0.1,
                 **training,
             },
-            "evaluation": {"count": 20, "every": 50, "axes": {"scale": [1, 2]}},
+            "evaluation": {"count": 20, "every": 25, "axes": {"scale": [1, 2]}},
         }
     )
 
@@ -72,7 +72,7 @@ def test_killed_at_random_moments(tmp_path):
         assert process.stdout is not None
         process.stdout.readline()  # imports are over, training begins
         if attempt < 2:
-            time.sleep(chance.uniform(0.05, 0.5))
+            time.sleep(chance.uniform(0.05, 0.3))
             process.kill()
         kills += process.wait() == -9
         process.stdout.close()
@@ -207,16 +207,16 @@ def test_a_broken_state_is_passed_over_and_a_broken_checkpoint_refused(tmp_path)
 
 
 def test_models_load_from_a_run_a_step_and_a_file(tmp_path):
-    r = recipe(steps=180)
+    r = recipe(steps=60)
     run = train(r, [0], store=str(tmp_path))[0]
-    assert run.checkpoints() == [90, 180]
+    assert run.checkpoints() == [30, 60]
     x, c = torch.randn(2, 4, 1), r.task.coordinates(4)
-    last, early = load_model(run), load_model(run, step=90)
+    last, early = load_model(run), load_model(run, step=30)
     assert not torch.equal(last(x, c), early(x, c))
-    file = load_model(run.path / "checkpoints" / "step-00000180.safetensors")
+    file = load_model(run.path / "checkpoints" / "step-00000060.safetensors")
     assert torch.equal(file(x, c), last(x, c))
-    with pytest.raises(OrdinateError, match="choose one of 90, 180"):
-        load_model(run, step=91)
+    with pytest.raises(OrdinateError, match="choose one of 30, 60"):
+        load_model(run, step=31)
 
 
 def test_a_foreign_file_is_no_model(tmp_path):
