@@ -45,33 +45,33 @@ def test_every_curve_has_three_seeds_or_more(document):
             assert len(curve["values"]) >= 3
 
 
-ADDITION = Path(__file__).parents[2] / "results" / "beyond" / "addition-1000" / "result.json"
-
-
-@pytest.fixture(scope="module")
-def addition():
-    return json.loads(ADDITION.read_text(encoding="utf-8"))
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 @pytest.mark.parametrize(
-    ("curve", "seeds", "digits", "share"),
-    [("relation", 5, 100, 0.99), ("relation", 5, 1000, 0.95), ("discovered", 3, 1000, 0.95)],
+    ("figure", "curve", "seeds", "digits", "share"),
+    [
+        ("addition-1000", "relation", 5, 100, 0.99),
+        ("addition-1000", "relation", 5, 1000, 0.95),
+        ("addition-1000", "discovered", 3, 1000, 0.95),
+        ("multiplication-1", "relation", 3, 100, 0.99),
+        ("multiplication-1", "discovered", 3, 100, 0.99),
+    ],
 )
-def test_additions_learned_on_five_digits_are_right_far_beyond(addition, curve, seeds, digits, share):
-    axis = addition["curves"][curve]["axes"]["length"]
+def test_what_was_learned_on_five_digits_is_right_far_beyond(figure, curve, seeds, digits, share):
+    document = stored(f"beyond/{figure}")
+    axis = document["curves"][curve]["axes"]["length"]
     values = [row[axis["x"].index(digits)] for row in axis["values"]]
     assert len(values) == seeds
     assert sorted(values)[seeds // 2] >= share
-    assert addition["scale"] == "laptop"
-    assert addition["environment"]["revision"]
-    assert addition["not_ended"] == []
+    assert document["scale"] == "laptop"
+    assert document["environment"]["revision"]
+    assert document["not_ended"] == []
 
 
-def test_a_seed_of_addition_trains_in_ten_minutes(addition):
-    assert max(addition["curves"]["relation"]["seconds"]) <= 600
-
-
-RESULTS = Path(__file__).parents[2] / "results"
+@pytest.mark.parametrize("figure", ["addition-1000", "multiplication-1"])
+def test_a_seed_trains_in_ten_minutes(figure):
+    assert max(stored(f"beyond/{figure}")["curves"]["relation"]["seconds"]) <= 600
 
 
 def test_cascades_of_twenty_places_are_right_for_a_looped_model_that_saw_five():
