@@ -33,28 +33,28 @@ def losses(run):
     return [row["loss"] for row in run.metrics() if "loss" in row]
 
 
-@pytest.mark.parametrize(
-    ("model", "training"),
-    [
-        ("positional", {}),
-        ("standard", {"clip": 0.1}),
-        (
-            "positional",
-            {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}},
-        ),
-        ("hybrid", {"optimizer": "adamw"}),
-    ],
-)
-def test_members_follow_the_course_of_separate_runs(tmp_path, model, training):
-    r = recipe(model, **training)
-    together = train(r, [0, 1], store=str(tmp_path / "together"))
-    for seed in (0, 1):
-        alone = train(r, [seed], store=str(tmp_path / "alone"))[0]
-        assert len(losses(alone)) == r.training.steps
+COURSES = [
+    ("positional", {}),
+    ("standard", {"clip": 0.1}),
+    ("positional", {"samples": 64, "schedule": {"kind": "plateau", "patience": 0, "factor": 0.5}}),
+    ("hybrid", {"optimizer": "adamw"}),
+]
+
+
+def assert_members_follow_separate_runs(tmp_path, chosen, seeds):
+    together = train(chosen, seeds, store=str(tmp_path / "together"))
+    for seed in seeds:
+        alone = train(chosen, [seed], store=str(tmp_path / "alone"))[0]
+        assert len(losses(alone)) == chosen.training.steps
         difference = max(abs(a - b) for a, b in zip(losses(together[seed]), losses(alone), strict=True))
         assert difference < 1e-8
         rates = [[row["rate"] for row in run.metrics()] for run in (together[seed], alone)]
         assert rates[0] == rates[1]
+
+
+@pytest.mark.parametrize(("model", "training"), COURSES)
+def test_members_follow_the_course_of_separate_runs(tmp_path, model, training):
+    assert_members_follow_separate_runs(tmp_path, recipe(model, **training), [0, 1])
 
 
 def test_members_differ_from_each_other(tmp_path):

@@ -129,3 +129,17 @@ class Task(Kind):
         raise OrdinateError(
             f"task {self.name!r} cannot read an input: write a number of samples to draw instead"
         )
+
+
+class Scalars(Task):
+    """One number a token, in and out."""
+
+    @property
+    def features(self) -> int:
+        """One number a token."""
+        return 1
+
+    @property
+    def outputs(self) -> int:
+        """One number a token."""
+        return 1

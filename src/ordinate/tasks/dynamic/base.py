@@ -13,13 +13,13 @@ from ordinate.errors import OrdinateError
 from ordinate.tasks.numbers.base import read_numbers, write_short
 from ordinate.tasks.numbers.min_sum import pair_coordinates
 from ordinate.tasks.numbers.sampling import LONGEST, check_count
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Scalars
 
 WIDEST = 4096
 """Largest whole number of an input."""
 
 
-class Dynamic(Task):
+class Dynamic(Scalars):
     """Small whole numbers, one a token, and an answer for every prefix, in the field `answered`.
 
     Harder along `length` and along `scale`: whole numbers from a range that many times as wide.
@@ -30,16 +30,6 @@ class Dynamic(Task):
     answered: ClassVar[str]
 
     length: int = Field(8, ge=1, le=LONGEST, description=f"length of a sequence in training, 1 to {LONGEST}")
-
-    @property
-    def features(self) -> int:
-        """One number a token."""
-        return 1
-
-    @property
-    def outputs(self) -> int:
-        """One number a token."""
-        return 1
 
     @property
     @abstractmethod

@@ -23,14 +23,14 @@ from ordinate.tasks.memories.readouts import AnyReadout, Sum
 from ordinate.tasks.memories.tokens import TOKENS, Signs, Tokens
 from ordinate.tasks.numbers.base import read_numbers, write_short
 from ordinate.tasks.numbers.sampling import check_count, check_length, whole
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Scalars
 
 LONGEST = 2**20
 
 AnyTokens = Annotated[SerializeAsAny[Tokens], BeforeValidator(lambda v: choose(v, TOKENS, "task.tokens"))]
 
 
-class MemoryTask(Task):
+class MemoryTask(Scalars):
     """A sequence of numbers, one a token, and one number out for each that has all its memories."""
 
     family: ClassVar[str] = "memories"
@@ -39,16 +39,6 @@ class MemoryTask(Task):
     tokens: AnyTokens = Signs()
     readout: AnyReadout = Sum()
     last: bool = Field(False, description="true to score the last token only, as published")
-
-    @property
-    def features(self) -> int:
-        """One number a token."""
-        return 1
-
-    @property
-    def outputs(self) -> int:
-        """One number a token."""
-        return 1
 
     @property
     @abstractmethod

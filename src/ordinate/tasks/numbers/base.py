@@ -21,10 +21,10 @@ from ordinate.tasks.numbers.sampling import (
     draw_numbers,
     whole_range,
 )
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Scalars
 
 
-class Numbers(Task):
+class Numbers(Scalars):
     """A sequence of numbers, one a token, and one number out for each.
 
     Harder than in training along `length` (more numbers) and along `scale` (numbers from a range that many
@@ -52,16 +52,6 @@ class Numbers(Task):
         if self.integers:
             whole_range(self.low, self.high)
         return self
-
-    @property
-    def features(self) -> int:
-        """One number a token."""
-        return 1
-
-    @property
-    def outputs(self) -> int:
-        """One number a token."""
-        return 1
 
     def lengths(self) -> tuple[int, ...]:
         """Lengths seen in training, shortest first."""
