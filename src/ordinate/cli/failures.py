@@ -1,6 +1,7 @@
 """Failures as one line: what is wrong and what to write instead, with the exit code that goes with it."""
 
 import os
+import sys
 import traceback
 from typing import Any
 
@@ -35,11 +36,19 @@ def _describe(error: Exception) -> tuple[str, int]:
         return f"cannot use{where or ' a file'}: {error.strerror.lower()}", BAD_INPUT
     if isinstance(error, MemoryError) or "allocate memory" in str(error):
         return "the memory is full: take a smaller batch, count or length, or fewer seeds", BAD_INPUT
+    if own := _blame(error):
+        return own, BAD_INPUT
     advice = "run again with ORDINATE_DEBUG=1 to see where"
     if os.environ.get("ORDINATE_DEBUG"):
         traceback.print_exception(error)
         advice = "the traceback is above"
     return f"unexpected {type(error).__name__}: {str(error) or 'no message'}; {advice}", FAULT
+
+
+def _blame(error: Exception) -> str | None:
+    """The line of a plug-in that is at fault."""
+    plugins = sys.modules.get("ordinate.plugins")
+    return plugins.blame(error) if plugins else None
 
 
 def _usage(error: Any) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from ordinate.cli import (
     discover,
     doctor,
     evaluate,
+    new,
     programs,
     relations,
     report,
@@ -67,8 +69,16 @@ def ordinate(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE", help="A Python file with tasks or encodings of your own."),
+    ] = None,
 ) -> None:
     """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
+    if plugin:
+        from ordinate.plugins import name_files
+
+        name_files(plugin)
 
 
 for function, example in (
@@ -89,6 +99,7 @@ for function, example in (
     (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
     (programs.verify, "ordinate verify addition --n 1000"),
     (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),
+    (new.new, "ordinate new task running-range"),
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):

@@ -1,6 +1,7 @@
 """The one table of task names. A new task is a file of its own and a line in `TASKS`."""
 
 from ordinate.kinds import choose
+from ordinate.plugins import Table
 from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
 from ordinate.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
@@ -17,9 +18,11 @@ DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 MEMORIES = (FixedMemory, AdaptiveMemory, DecayingMemory)
 
-TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES)
-}
+TASKS: Table[Task] = Table(
+    Task,  # type: ignore[type-abstract]
+    "ordinate.tasks",
+    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES),
+)
 
 
 def make_task(name: str, /, **options: object) -> Task:

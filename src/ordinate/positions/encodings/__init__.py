@@ -1,5 +1,6 @@
 """Encodings: the table of names, and the interface that all of them share."""
 
+from ordinate.plugins import Table
 from ordinate.positions.encodings.abacus import Abacus
 from ordinate.positions.encodings.alibi import Alibi
 from ordinate.positions.encodings.combine import Combined, NoPosition
@@ -30,9 +31,11 @@ _ROTATIONS = (Rope,)
 _PAIRS = (Shaw, Upe, Significance, Pairwise)
 _BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog)
 
-ENCODINGS: dict[str, type[EncodingSettings]] = {
-    kind.name: kind for kind in (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES)
-}
+ENCODINGS: Table[EncodingSettings] = Table(
+    EncodingSettings,  # type: ignore[type-abstract]
+    "ordinate.encodings",
+    (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES),
+)
 """Every encoding that a recipe can name, by where it enters: tokens, queries and keys, pairs, scores."""
 
 __all__ = [
