@@ -56,6 +56,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("addition-1000", "discovered", 3, 1000, 0.95),
         ("multiplication-1", "relation", 3, 100, 0.99),
         ("multiplication-1", "discovered", 3, 100, 0.99),
+        ("addition-in-text", "text", 3, 100, 0.95),
     ],
 )
 def test_what_was_learned_on_five_digits_is_right_far_beyond(figure, curve, seeds, digits, share):

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ordinate.figures.curves import _GREY, Panel, doubling, draw_seeds, grid, in_percent, legend
 
-DECADES = 30
+DECADES = 15
 """Ranges wider than this get a logarithmic axis,"""
 MOST_TICKS = 12
 """unless they have more points than can be written side by side."""
