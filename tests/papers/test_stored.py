@@ -57,6 +57,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("multiplication-1", "relation", 3, 100, 0.99),
         ("multiplication-1", "discovered", 3, 100, 0.99),
         ("addition-in-text", "text", 3, 100, 0.95),
+        ("addition-multiplication", "both", 3, 100, 0.95),
     ],
 )
 def test_what_was_learned_on_five_digits_is_right_far_beyond(figure, curve, seeds, digits, share):
