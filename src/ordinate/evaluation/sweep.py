@@ -166,7 +166,7 @@ def outputs(model: Model, task: Task, tests: TestSet) -> Iterator[tuple[Tensor, 
         scored = task.scored(batch.coordinates)
         chunk = max(1, TOKENS_AT_ONCE // len(batch.coordinates))
         for x, y in zip(batch.input.split(chunk), batch.target.split(chunk), strict=True):
-            yield _run(model, x, batch.coordinates), Batch(x, y, batch.coordinates), scored
+            yield run_model(model, x, batch.coordinates), Batch(x, y, batch.coordinates), scored
 
 
 def _measure_numbers(
@@ -214,7 +214,8 @@ def _measure_symbols(
     return point, (~per_sample).float()
 
 
-def _run(model: Model, x: Tensor, coordinates: Coordinates) -> Tensor:
+def run_model(model: Model, x: Tensor, coordinates: Coordinates) -> Tensor:
+    """The outputs of a model, computed where it is and in its precision."""
     if isinstance(model, torch.nn.Module):
         first = next(model.parameters())
         x = x.to(first.device, first.dtype) if x.is_floating_point() else x.to(first.device)

@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
+from ordinate.tasks.carries import CarryChain
 
 Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
 """Numbers, `features` of them a token; or symbols, one a token, as indices below `features`.
@@ -28,6 +29,28 @@ class Batch(NamedTuple):
     input: Inputs
     target: Answers
     coordinates: Coordinates
+
+    def first(self, copies: int = 1) -> "Batch":
+        """The first sample alone, or so many copies of it."""
+        return Batch(
+            self.input[:1].repeat_interleave(copies, 0),
+            self.target[:1].repeat_interleave(copies, 0),
+            self.coordinates,
+        )
+
+
+class Changes(NamedTuple):
+    """One sample changed at one token, in several ways and at several tokens; and which token that was."""
+
+    input: Inputs
+    token: Int[Tensor, " change"]
+
+
+REDRAWN = 8
+"""How often a token is drawn anew where a task does not list what may stand there."""
+
+LONGEST_TOKEN = 3
+"""Numbers of a token that are written out."""
 
 
 class Task(Kind):
@@ -120,6 +143,30 @@ class Task(Kind):
             return one != other
         return ~torch.isclose(one, other, rtol=1e-5, atol=1e-5).all(-1)
 
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """The first sample with every free token changed on its own, several times each; all else stays."""
+        tokens = self.free(batch.coordinates, max(batch.coordinates.ordinate) + 1)
+        copies = batch.first(REDRAWN)
+        inputs = torch.cat([self.redraw(copies, token, generator) for token in tokens])
+        return changed(batch, inputs, torch.tensor(tokens).repeat_interleave(REDRAWN))
+
+    def carries(self, batch: Batch) -> CarryChain | None:
+        """The carries of the first sample, for tasks that have some."""
+        return None
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The symbols by index; empty where inputs and answers are numbers."""
+        return ()
+
+    def token_texts(self, inputs: Inputs) -> list[str]:
+        """What stands at every token of the first sample, written short; nothing where a token is a long vector."""
+        if not inputs.is_floating_point():
+            return [self.vocabulary[symbol] for symbol in inputs[0].tolist()]
+        if inputs.shape[-1] > LONGEST_TOKEN:
+            return [""] * inputs.shape[1]
+        return [",".join(f"{x:z.4g}" for x in token) for token in inputs[0].tolist()]
+
     @abstractmethod
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample, columns in reading order, as a person would write them."""
@@ -127,7 +174,7 @@ class Task(Kind):
     def parse(self, text: str) -> Batch:
         """Read one input as `show` writes it, and answer it."""
         raise OrdinateError(
-            f"task {self.name!r} cannot read an input: write a number of samples to draw instead"
+            f"task {self.name!r} cannot read an input: leave --input out, and samples are drawn"
         )
 
 
@@ -143,3 +190,9 @@ class Scalars(Task):
     def outputs(self) -> int:
         """One number a token."""
         return 1
+
+
+def changed(batch: Batch, inputs: Inputs, token: Int[Tensor, " change"]) -> Changes:
+    """Those of the inputs that differ from the first sample."""
+    differ = (inputs != batch.input[:1]).flatten(1).any(-1)
+    return Changes(inputs[differ], token.to(inputs.device)[differ])

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.tasks.arithmetic.digits import read
+from ordinate.tasks.arithmetic.digits import read, resize
 from ordinate.tasks.arithmetic.formats import FormatOption, Operands, Padded
 from ordinate.tasks.arithmetic.layout import (
     NO_WORDS,
@@ -19,15 +19,18 @@ from ordinate.tasks.arithmetic.layout import (
     answer_field,
     blank_line,
     free_tokens,
+    room,
     scored_tokens,
     slots,
     write_line,
     write_number,
 )
+from ordinate.tasks.arithmetic.reading import read_line
 from ordinate.tasks.arithmetic.samplers import SamplerOption, Uniform
 from ordinate.tasks.arithmetic.vocabulary import ANSWERS, FIRST_LETTER, LETTERS, PAD, SYMBOLS
+from ordinate.tasks.carries import CarryChain
 from ordinate.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Changes, Task, changed
 
 MOST_WORDS = 1024
 LAYOUTS = 16
@@ -66,6 +69,19 @@ class Symbols(Task):
         other = torch.randint(1, 10, inputs.shape[:1], generator=generator, device=generator.device)
         inputs[:, token] = (read(inputs[:, token]) + other.to(inputs)) % 10
         return inputs
+
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """Every other digit at every place of a number that keeps the answer within its room."""
+        tokens = torch.tensor(free_tokens(batch.coordinates, room(batch.coordinates)))
+        token, other = tokens.repeat_interleave(9), torch.arange(1, 10).repeat(len(tokens))
+        inputs = batch.input[:1].cpu().repeat(len(token), 1)
+        inputs[torch.arange(len(token)), token] = (read(inputs[0, token]) + other) % 10
+        return changed(batch, inputs.to(batch.input.device), token)
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Digits, pad, signs, letters."""
+        return SYMBOLS
 
     def differs(
         self, one: Int[Tensor, "batch token"], other: Int[Tensor, "batch token"]
@@ -181,9 +197,7 @@ class Arithmetic(Symbols):
             ).tolist()
             counts = (before, between, after)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
-        inputs = blank_line(coordinates, self.sign).to(device).repeat(len(operands[0]), 1)
-        for name, operand in zip(self.operands, operands, strict=True):
-            inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
+        inputs = self.line(operands, coordinates)
         if most:
             text = slots(coordinates, "text").to(device)
             letters = torch.randint(
@@ -191,6 +205,56 @@ class Arithmetic(Symbols):
             )
             inputs[:, text] = letters + FIRST_LETTER
         return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+
+    def line(self, operands: Operands, coordinates: Coordinates) -> Int[Tensor, "batch token"]:
+        """Write operands and signs, and pads where text goes."""
+        device = operands[0].device
+        inputs = blank_line(coordinates, self.sign).to(device).repeat(len(operands[0]), 1)
+        for name, operand in zip(self.operands, operands, strict=True):
+            inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
+        return inputs
+
+    def parse(self, text: str) -> Batch:
+        """Read numbers and signs, such as 123+4095, and text around them as `show` writes it."""
+        read_as = read_line(text, self.sign, len(self.operands), self.example)
+        before, *between, after = read_as.texts
+        if len({len(letters) for letters in between}) > 1:
+            raise OrdinateError(
+                f"{text!r} has texts of several lengths between its numbers: write one length"
+            )
+        check_length(max(map(len, read_as.numbers)))
+        counts = (len(before), len(between[0]), len(after))
+        if max(counts) > MOST_WORDS:
+            raise OrdinateError(
+                f"{max(counts)} letters are too many: write at most {MOST_WORDS} in one place"
+            )
+        operands = self.fit(read_as.numbers)
+        coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
+        inputs = self.line(operands, coordinates)
+        letters = [LETTERS.index(letter) + FIRST_LETTER for letter in "".join(read_as.texts)]
+        inputs[:, slots(coordinates, "text")] = torch.tensor(letters, dtype=torch.long)
+        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+
+    @property
+    @abstractmethod
+    def example(self) -> str:
+        """A line that can be read."""
+
+    @abstractmethod
+    def fit(self, numbers: tuple[str, ...]) -> Operands:
+        """Given numbers as operands, each in its field; those that the task has no answer for are refused."""
+
+    def amounts(self, operands: Operands) -> Int[Tensor, "batch place"] | None:
+        """What stands at the places before carries; None where there are none."""
+        return None
+
+    def carries(self, batch: Batch) -> CarryChain | None:
+        """Those of the first sample, at all places of the answer."""
+        amounts = self.amounts(self.read(batch.input[:1], batch.coordinates))
+        if amounts is None:
+            return None
+        places = len(slots(batch.coordinates, answer_field(batch.coordinates)))
+        return CarryChain.of(resize(amounts[0], places).tolist())
 
     def answer(
         self, inputs: Int[Tensor, "batch token"], operands: Operands, coordinates: Coordinates

@@ -37,6 +37,10 @@ class Format(Kind):
         """Write numbers into fields; all samples share one layout. Joint numbers keep all their places."""
 
     @abstractmethod
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """Write one given number into its field."""
+
+    @abstractmethod
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
         """The layout of numbers of these sizes with signs between them."""
 
@@ -64,7 +68,11 @@ class Padded(Format):
         self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
     ) -> Operands:
         """Fill up with pads."""
-        return strip(resize(digits, width)).unbind(1)
+        return self.fit(digits, width).unbind(1)
+
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """Fill up with pads."""
+        return strip(resize(digits, width))
 
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
         """Signs are the top token of the number after them, with the ordinate of the answer's top digit."""
@@ -108,6 +116,10 @@ class Variable(Format):
                 number[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=generator.device)
             numbers.append(number)
         return tuple(numbers)
+
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """As it is."""
+        return digits
 
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
         """Operands with signs between them, equals, blanks for one digit more than the longest."""

@@ -98,6 +98,13 @@ def free_tokens(coordinates: Coordinates, length: int) -> tuple[int, ...]:
     )
 
 
+@lru_cache(maxsize=16384)
+def room(coordinates: Coordinates) -> int:
+    """Places that numbers may have so that every answer fits: those of the answer without the ones that it may add."""
+    added = len(slots(coordinates, "multiplier")) or 1
+    return len(slots(coordinates, answer_field(coordinates))) - added
+
+
 def write_line(symbols: list[int], coordinates: Coordinates) -> str:
     """Write a line as a person does: numbers most significant digit first, no leading pads, no blanks.
 

@@ -14,10 +14,12 @@ from ordinate.tasks.arithmetic.addition import Addition
 from ordinate.tasks.arithmetic.base import LAYOUTS, Arithmetic, Symbols
 from ordinate.tasks.arithmetic.multiplication import Multiplication
 from ordinate.tasks.arithmetic.no_carry import NoCarry
+from ordinate.tasks.arithmetic.reading import has_sign
 from ordinate.tasks.arithmetic.several import Several
 from ordinate.tasks.arithmetic.subtraction import Subtraction
 from ordinate.tasks.arithmetic.vocabulary import SYMBOLS
-from ordinate.tasks.task import Batch
+from ordinate.tasks.carries import CarryChain
+from ordinate.tasks.task import Batch, Changes
 
 PARTS: dict[str, type[Arithmetic]] = {
     task.name: task for task in (Addition, NoCarry, Subtraction, Several, Multiplication)
@@ -96,3 +98,19 @@ class Mixed(Symbols):
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """As the part does."""
         return self.part(batch.input).redraw(batch, token, generator)
+
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """As the part does."""
+        return self.part(batch.input).changes(batch, generator)
+
+    def carries(self, batch: Batch) -> CarryChain | None:
+        """As the part does."""
+        return self.part(batch.input).carries(batch)
+
+    def parse(self, text: str) -> Batch:
+        """As the part whose sign the line has."""
+        found = [part for part in self.parts if has_sign(text, part.sign)]
+        if len(found) != 1:
+            examples = " or ".join(part.example for part in self.parts)
+            raise OrdinateError(f"{text!r} is not understood: write one operation, such as {examples}")
+        return found[0].parse(text)

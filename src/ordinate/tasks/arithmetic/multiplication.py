@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.tasks.arithmetic.base import LAYOUTS, Arithmetic
-from ordinate.tasks.arithmetic.digits import multiply, strip
+from ordinate.tasks.arithmetic.digits import multiply, scale_places, strip, to_digits
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.layout import FACTORS, NO_WORDS, Words
 from ordinate.tasks.arithmetic.levels import carry_levels
@@ -63,6 +63,29 @@ class Multiplication(Arithmetic):
         """As the format has it."""
         multiplier, multiplicand = sizes
         return self.format.factors((multiplier, multiplicand), words)
+
+    @property
+    def example(self) -> str:
+        """Such as 4x4095."""
+        return f"{'456'[: self.multiplier]}x4095"
+
+    def fit(self, numbers: tuple[str, ...]) -> Operands:
+        """A multiplier of the digits that the task has, and a field with room for the product."""
+        short, long = numbers
+        fewest = 1 if self.mixed else self.multiplier
+        if not fewest <= len(short) <= self.multiplier or short == "0":
+            allowed = "9" * self.multiplier
+            raise OrdinateError(
+                f"the multiplier {short} is not {10 ** (fewest - 1)} to {allowed}, as in this task: "
+                f"write the multiplier first, such as {self.example}"
+            )
+        width = self.span(len(long)) + len(short)
+        multiplicand = self.format.fit(to_digits([int(long)], len(long)), width)
+        return to_digits([int(short)], len(short)), multiplicand
+
+    def amounts(self, operands: Operands) -> Int[Tensor, "batch place"]:
+        """The multiplier times the digit of every place."""
+        return scale_places(*operands)
 
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
         """Draw a multiplier that starts with no zero, and a multiplicand from the sampler."""

@@ -3,14 +3,16 @@
 from typing import ClassVar
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
 from ordinate.tasks.arithmetic.digits import below, read, resize, subtract
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.sums import Sums, widen
 from ordinate.tasks.arithmetic.vocabulary import MINUS
-from ordinate.tasks.task import Batch
+from ordinate.tasks.task import Batch, Changes
 
 
 class Subtraction(Sums):
@@ -39,10 +41,33 @@ class Subtraction(Sums):
         first, second = operands
         return widen(subtract(first, second, places), operands)
 
+    def amounts(self, operands: Operands) -> Int[Tensor, "batch place"]:
+        """The differences of the digits."""
+        places = max(operand.shape[1] for operand in operands)
+        return resize(operands[0], places) - resize(operands[1], places)
+
+    def fit(self, numbers: tuple[str, ...]) -> Operands:
+        """The first number must be no smaller than the second."""
+        first, second = numbers
+        if int(first) < int(second):
+            raise OrdinateError(f"{first} is less than {second}: write the larger number first")
+        return super().fit(numbers)
+
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """Every other digit that leaves the first number the larger one."""
+        inputs, token = super().changes(batch, generator)
+        kept = ~self._smaller(inputs, batch.coordinates)
+        return Changes(inputs[kept], token[kept])
+
+    def _smaller(
+        self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates
+    ) -> Bool[Tensor, " batch"]:
+        first, second = self.read(inputs, coordinates)
+        places = max(first.shape[1], second.shape[1])
+        return below(resize(first, places), resize(second, places))
+
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token where the first number stays the larger one."""
         inputs = super().redraw(batch, token, generator)
-        first, second = self.read(inputs, batch.coordinates)
-        places = max(first.shape[1], second.shape[1])
-        smaller = below(resize(first, places), resize(second, places))
+        smaller = self._smaller(inputs, batch.coordinates)
         return torch.where(smaller.unsqueeze(-1), batch.input, inputs)

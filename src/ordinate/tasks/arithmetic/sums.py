@@ -1,5 +1,6 @@
 """Sums of all kinds: what addition, addition without carries, subtraction and several addends share."""
 
+from itertools import cycle, islice
 from typing import ClassVar
 
 import torch
@@ -9,9 +10,10 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.tasks.arithmetic.base import Arithmetic
-from ordinate.tasks.arithmetic.digits import resize, significant
+from ordinate.tasks.arithmetic.digits import add_places, resize, significant, to_digits
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.layout import ADDENDS, NO_WORDS, Words
+from ordinate.tasks.arithmetic.reading import SPELLINGS
 from ordinate.tasks.arithmetic.samplers import draws_pairs
 from ordinate.tasks.arithmetic.vocabulary import PAD, PLUS
 
@@ -42,6 +44,20 @@ class Sums(Arithmetic):
     def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
         """As the format has it."""
         return self.format.addends(sizes, words)
+
+    @property
+    def example(self) -> str:
+        """Such as 4095+123."""
+        return SPELLINGS[self.sign][0].join(islice(cycle(("4095", "123")), len(self.operands)))
+
+    def fit(self, numbers: tuple[str, ...]) -> Operands:
+        """All in fields of the longest one's width."""
+        width = self.span(max(map(len, numbers)))
+        return tuple(self.format.fit(to_digits([int(number)], len(number)), width) for number in numbers)
+
+    def amounts(self, operands: Operands) -> Int[Tensor, "batch place"] | None:
+        """The sums of the digits at every place."""
+        return add_places(operands, max(operand.shape[1] for operand in operands))
 
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
         """Draw numbers from the sampler and write them."""

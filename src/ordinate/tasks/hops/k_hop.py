@@ -13,7 +13,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.tasks.hops.find import NOWHERE, hop
 from ordinate.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Changes, Task, changed
 
 BLANK, NO_MATCH, FIRST_COUNT = 0, 1, 2
 """Indices of the first symbols: the answer to the hop count, the answer where nothing is found, the count 0."""
@@ -141,9 +141,27 @@ class KHop(Task):
         inputs[:, token] = first + other % many
         return inputs
 
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """Every other hop count, and every other letter of training at every place."""
+        length = len(batch.coordinates) - 1
+        counts = torch.arange(self.hops + 1) + FIRST_COUNT
+        letters = torch.arange(self.alphabet) + self.first_letter
+        token = torch.cat(
+            [torch.zeros_like(counts), torch.arange(1, length + 1).repeat_interleave(self.alphabet)]
+        )
+        inputs = batch.input[:1].cpu().repeat(len(token), 1)
+        inputs[torch.arange(len(token)), token] = torch.cat([counts, letters.repeat(length)])
+        fits = inputs[:, 0] - FIRST_COUNT <= max(0, length - 2)
+        return changed(batch, inputs[fits].to(batch.input.device), token[fits])
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Blank, no match, hop counts, letters."""
+        return (" ", "~", *map(str, range(self.hops + 1)), *LETTERS[: 2 * self.alphabet])
+
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: k and the letters, and the letters found."""
-        symbols = [" ", "~", *map(str, range(self.hops + 1)), *LETTERS]
+        symbols = self.vocabulary
         return [
             {
                 "input": f"{symbols[x[0]]} {''.join(symbols[i] for i in x[1:])}",

@@ -218,6 +218,13 @@ class MixedTypes(Task):
         )
         return inputs
 
+    def token_texts(self, inputs: Float[Tensor, "batch token 2"]) -> list[str]:
+        """Symbols of the text, and prices."""
+        return [
+            f"{price:.2f}" if int(symbol) == PRICE else SYMBOLS[int(symbol)]
+            for symbol, price in inputs[0].tolist()
+        ]
+
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the list with its prices and the question, and the answer."""
         answers = batch.target[:, 0, 0].tolist()

@@ -102,7 +102,7 @@ class Numbers(Scalars):
         ]
 
     def parse(self, text: str) -> Batch:
-        """Read numbers separated by spaces, sequences by strokes."""
+        """Read numbers separated by spaces or commas, sequences by strokes."""
         parts = [read_numbers(part) for part in text.split("/")]
         coordinates = self.coordinates(len(parts[0]))
         if {len(part) for part in parts} != {len(coordinates) // len(parts)}:
@@ -133,14 +133,14 @@ def write_numbers(numbers: Float[Tensor, " length"]) -> str:
 
 
 def read_numbers(text: str) -> list[float]:
-    """Read numbers separated by spaces; the inverse of writing them.
+    """Read numbers separated by spaces or commas; the inverse of writing them.
 
-    >>> read_numbers("1 -2.5"), read_numbers("1 two")
+    >>> read_numbers("1, -2.5"), read_numbers("1 two")
     Traceback (most recent call last):
     ordinate.errors.OrdinateError: 'two' is not a number: write numbers separated by spaces, such as 1 -2.5 3
     """
     numbers = []
-    for word in text.split():
+    for word in text.replace(",", " ").split():
         try:
             number = float(word)
         except ValueError:
