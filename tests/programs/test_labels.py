@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from ordinate.figures.programs import draw_walk, example_inputs, walk
+from ordinate.explain.columns import walk
+from ordinate.figures.programs import draw_walk, example_inputs
 from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.compiler.compile import compile_program
 from ordinate.programs.compiler.graph import Pattern
@@ -39,9 +40,8 @@ def test_patterns(source, weight, text):
 @pytest.mark.parametrize("name", ["prefix-sum", "addition", "fft"])
 def test_a_walk_ends_at_the_answer_and_is_drawn(name):
     compiled = compile_program(PROGRAMS[name], 4, torch.float64)
-    words = labels(compiled.allocation)
     inputs = example_inputs(compiled.program.ranges(4), 4)
-    steps = walk(compiled.model, words.columns, words.messages, inputs)
+    steps = walk(compiled.model, labels(compiled.allocation), torch.from_numpy(inputs))
     assert len(steps) == compiled.costs.layers + 1
     last = steps[-1].values[:4] @ compiled.model.decode.weight[:, : len(steps[-1].columns)].T
     assert (last + compiled.model.decode.bias).numpy() == pytest.approx(compiled(inputs)[0])

@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from ordinate.figures.programs import MOST_TOKENS, draw_walk, example_inputs, walk
+import torch
+
+from ordinate.explain.columns import walk
+from ordinate.figures.programs import MOST_TOKENS, draw_walk, example_inputs
 from ordinate.figures.report import (
     Command,
     FigureSection,
@@ -14,8 +17,7 @@ from ordinate.figures.report import (
     Text,
     write_report,
 )
-from ordinate.programs.compiler.labels import Message
-from ordinate.programs.files import load, read_description
+from ordinate.programs.files import load, read_description, read_labels
 from ordinate.programs.language.ranges import Range
 
 
@@ -61,11 +63,8 @@ def _walk(folder: Path, facts: dict[str, Any]) -> list[Section]:
     """The walk of an example, where its tokens can be told apart."""
     if facts["n"] > MOST_TOKENS:
         return [Text([f"Layers are drawn for up to {MOST_TOKENS} processors."], title="Layers")]
-    messages = [
-        [Message(head["source"], tuple(head["words"])) for head in layer] for layer in facts["messages"]
-    ]
     inputs = example_inputs([Range(**known) for known in facts["inputs"]], facts["n"])
-    figure = draw_walk(walk(load(folder), facts["columns"], messages, inputs))
+    figure = draw_walk(walk(load(folder), read_labels(facts), torch.from_numpy(inputs)))
     return [
         FigureSection(
             figure,

@@ -192,13 +192,15 @@ def check_picture(path: Path, n: int) -> None:
 
 
 def _draw(compiled: "Compiled", path: Path) -> None:
-    from ordinate.figures.programs import draw_walk, example_inputs, walk
+    import torch
+
+    from ordinate.explain.columns import walk
+    from ordinate.figures.programs import draw_walk, example_inputs
     from ordinate.figures.save import write_figure
     from ordinate.programs.compiler.labels import labels
 
-    words = labels(compiled.allocation)
-    inputs = example_inputs(compiled.program.ranges(compiled.n), compiled.n)
-    steps = walk(compiled.model, words.columns, words.messages, inputs)
+    inputs = torch.from_numpy(example_inputs(compiled.program.ranges(compiled.n), compiled.n))
+    steps = walk(compiled.model, labels(compiled.allocation), inputs)
     write_figure(draw_walk(steps, f"{compiled.program.name} on {compiled.n} processors"), path)
 
 

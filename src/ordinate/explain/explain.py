@@ -5,12 +5,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ordinate.errors import OrdinateError
+from ordinate.explain.columns import Step, walk
 from ordinate.explain.effect import Report, effects, readout
 from ordinate.explain.explanation import Explanation, Output, Token
 from ordinate.explain.passes import watch
 from ordinate.explain.rollout import rollout
 from ordinate.models import Encoder, Transformer
 from ordinate.models.transformer import append_dummy
+from ordinate.programs.compiler.labels import Labels
 from ordinate.seeds import generator
 from ordinate.tasks.task import Answers, Batch, Task
 
@@ -21,11 +23,18 @@ RELATIVE = ABSOLUTE = 0.1
 
 
 def explain(
-    model: nn.Module, task: Task, sample: Batch | str, *, seed: int = 0, report: Report | None = None
+    model: nn.Module,
+    task: Task,
+    sample: Batch | str,
+    *,
+    labels: Labels | None = None,
+    seed: int = 0,
+    report: Report | None = None,
 ) -> Explanation:
     """Explain what a model does with one input: text as `ordinate sample` shows it, or the first sample of a batch.
 
-    The seed decides how numbers are changed. `report` is called with how many changes are done, and of how many.
+    `labels` are those of a compiled model. The seed decides how numbers are changed. `report` is called with how many
+    changes are done, and of how many.
 
     >>> from ordinate.models import ResidualEncoder, build_model
     >>> from ordinate.tasks import make_task
@@ -63,7 +72,15 @@ def explain(
         needed=nn.functional.pad(found.needed, (0, added)),
         first_wrong=first_wrong(outputs, batch.coordinates.ordinate),
         carries=task.carries(batch),
+        columns=None if labels is None else compiled_columns(model, labels, batch),
     )
+
+
+def compiled_columns(model: nn.Module, labels: Labels, batch: Batch) -> tuple[Step, ...]:
+    """The columns of a compiled model."""
+    if not isinstance(model, Transformer):
+        raise OrdinateError(f"labels are those of a compiled program, not of a {type(model).__name__}")
+    return walk(model, labels, batch.input)
 
 
 def predicted(batch: Batch, output: Float[Tensor, "token out"]) -> Answers:

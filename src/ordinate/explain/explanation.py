@@ -6,11 +6,10 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.explain.columns import Step
 from ordinate.explain.passes import Pass
+from ordinate.explain.rounded import rounded
 from ordinate.tasks.carries import CarryChain
-
-DECIMALS = 5
-"""Of the numbers in a document."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,8 @@ class Explanation:
     first_wrong: int | None
     """The wrong output of the lowest ordinate, where carries begin; None where all are right."""
     carries: CarryChain | None
+    columns: tuple[Step, ...] | None = None
+    """Of a compiled model: its labelled columns before the first layer, and behind every layer."""
 
     @property
     def correct(self) -> bool:
@@ -99,9 +100,5 @@ class Explanation:
             "needed": rounded(self.needed),
             "first_wrong": self.first_wrong,
             "carries": None if self.carries is None else self.carries.to_dict(),
+            "columns": None if self.columns is None else [step.to_dict() for step in self.columns],
         }
-
-
-def rounded(values: Float[Tensor, "*shape"]) -> Any:
-    """Nested lists of numbers with a few decimals."""
-    return values.double().mul(10**DECIMALS).round().div(10**DECIMALS).tolist()

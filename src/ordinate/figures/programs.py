@@ -1,10 +1,8 @@
 """Pictures of compiled programs: where every head looks, and what stands in the labelled columns between layers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,29 +10,18 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 from torch import Tensor
 
+from ordinate.explain.columns import Step
 from ordinate.figures.curves import settle
 from ordinate.figures.style import OKABE_ITO, paper_style
-from ordinate.models import Transformer
 from ordinate.positions.encodings import DUMMY
 from ordinate.programs.compiler.labels import Message
 from ordinate.programs.language.ranges import Range
-from ordinate.tasks.numbers.base import number_coordinates
 
 MOST_LAYERS = 8
 """Layers that are drawn; deeper models are cut."""
 MOST_TOKENS = 32
 """Tokens up to which numbers and places can be read."""
 _DIGITS = "3141592653589793238462643383279502884197"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One layer of a walk: the weights of its heads, and the columns behind it with an example's numbers."""
-
-    messages: Sequence[Message]
-    weights: Float[Tensor, "head token token"]
-    columns: Sequence[str]
-    values: Float[Tensor, "token column"]
 
 
 def example_inputs(ranges: Sequence[Range], n: int) -> Float[np.ndarray, "1 n word"]:
@@ -51,27 +38,6 @@ def example_inputs(ranges: Sequence[Range], n: int) -> Float[np.ndarray, "1 n wo
             row = known.low + row % (known.high - known.low + 1)
         words.append(np.clip(row if known.magnitude > 1 or known.whole else row / 10, known.low, known.high))
     return np.stack(words, axis=-1)[None]
-
-
-def walk(
-    model: Transformer,
-    columns: Sequence[Sequence[str]],
-    messages: Sequence[Sequence[Message]],
-    inputs: Float[np.ndarray, "1 n word"],
-) -> list[Step]:
-    """Run an example through a compiled model, layer by layer. The first step is what the encoding writes."""
-    given = torch.from_numpy(inputs).to(model.encode.weight.dtype)
-    with torch.no_grad():
-        x, coordinates = model.encoded(given, number_coordinates(given.shape[1]))
-        nothing = x.new_zeros(0, x.shape[1], x.shape[1])
-        steps = [Step((), nothing, columns[0], x[0, :, : len(columns[0])])]
-        for number, block in enumerate(model.blocks):
-            weights = block.attention.find_weights(x, coordinates, model.encoding)
-            x = block(x, coordinates, model.encoding)
-            used = messages[number]
-            names = columns[number + 1]
-            steps.append(Step(used, weights[: len(used)], names, x[0, :, : len(names)]))
-    return steps
 
 
 def draw_walk(steps: Sequence[Step], title: str = "") -> Figure:

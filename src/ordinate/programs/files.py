@@ -18,7 +18,7 @@ from ordinate.models.transformer import append_dummy
 from ordinate.positions.encodings import OneHot, Site, VectorEncoding
 from ordinate.programs.compiler.bounds import error_bound
 from ordinate.programs.compiler.compile import Compiled
-from ordinate.programs.compiler.labels import labels
+from ordinate.programs.compiler.labels import Labels, Message, labels
 from ordinate.programs.compiler.weights import with_queries_and_keys
 from ordinate.programs.language.ranges import Range
 from ordinate.programs.program import check_ranges
@@ -41,6 +41,14 @@ def read_description(folder: Path) -> dict[str, Any]:
             f"{folder / FACTS} does not describe a compiled program: compile it again with --out"
         )
     return facts
+
+
+def read_labels(facts: dict[str, Any]) -> Labels:
+    """The labels in a description."""
+    messages = (
+        [Message(head["source"], tuple(head["words"])) for head in layer] for layer in facts["messages"]
+    )
+    return Labels(tuple(map(tuple, facts["columns"])), tuple(map(tuple, messages)))
 
 
 def describe(compiled: Compiled) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ordinate.errors import OrdinateError
 from ordinate.programs.collection import find_program
 from ordinate.programs.program import Program
 from ordinate.tasks import Task, make_task
-from ordinate.tasks.numbers.base import number_coordinates, write_short
+from ordinate.tasks.numbers.base import number_coordinates, read_numbers, write_short
 from ordinate.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.tasks.task import Batch
 
@@ -88,6 +88,17 @@ class ProgramTask(Task):
         return [
             {"input": _write(x), "target": _write(y)} for x, y in zip(batch.input, batch.target, strict=True)
         ]
+
+    def parse(self, text: str) -> Batch:
+        """Read words of processors, those of one joined by commas: 1,0 2,5 for two words of two processors."""
+        rows = [read_numbers(part) for part in text.split()]
+        if not rows or {len(row) for row in rows} != {self.features}:
+            words = "one number" if self.features == 1 else f"{self.features} numbers joined by commas"
+            raise OrdinateError(f"{text!r} is no input of {self.program}: write {words} for every processor")
+        inputs = torch.tensor([rows])
+        self.what.check_length(len(rows))
+        self.what.check_inputs(inputs.double().numpy())
+        return Batch(inputs, self.reference(inputs), self.coordinates(len(rows)))
 
 
 def _write(words: Float[Tensor, "token word"]) -> str:
