@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
 from ordinate.evaluation.statistics import summarise
-from ordinate.figures.style import paper_style
+from ordinate.figures.classes import ClassMap, class_maps
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
 from ordinate.papers.symmetry.dispersion import dispersion, energies
@@ -92,31 +91,11 @@ class Maps(Trained):
 
     def draw(self, document: dict[str, Any]) -> Drawing:
         """A row of panels for each model, a panel for each layer."""
-        curves = document["curves"]
-        layers = max(len(curve["layers"]) for curve in curves.values())
-        most = max(
-            abs(v) for curve in curves.values() for layer in curve["layers"] for row in layer for v in row
-        )
-        with paper_style():
-            figure = Drawing(figsize=(2.2 * layers + 1.2, 3.6 * len(curves)), layout="constrained")
-            panels = figure.subplots(len(curves), layers, squeeze=False)
-            for row, (label, curve) in zip(panels, curves.items(), strict=True):
-                for number, (axes, layer) in enumerate(zip(row, curve["layers"], strict=True)):
-                    image = axes.imshow(
-                        np.array(layer),
-                        cmap=matplotlib.colormaps["RdBu_r"],
-                        vmin=-most,
-                        vmax=most,
-                        aspect="auto",
-                        interpolation="nearest",
-                    )
-                    axes.set_title(f"{label}, layer {number + 1}")
-                    axes.set_xlabel("coordinate")
-                    axes.grid(visible=False)
-                    names = curve["names"] if number == 0 else []
-                    axes.set_yticks(range(len(names)), names, fontsize=6)
-            figure.colorbar(image, ax=panels, shrink=0.6, label="value")
-        return figure
+        maps = {
+            label: ClassMap(curve["names"], np.array(curve["layers"]))
+            for label, curve in document["curves"].items()
+        }
+        return class_maps(maps)
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what is shown."""
