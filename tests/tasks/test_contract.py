@@ -247,19 +247,45 @@ def test_there_is_a_point_at_which_it_is_as_in_training(name):
 @every
 def test_what_is_shown_can_be_read(name, generator):
     task = small(name)
-    rows = task.show(task.sample(4, generator=generator))
-    if name in SYMBOLS or name == "ring":
-        with pytest.raises(OrdinateError, match="cannot read an input: write"):
+    batch = task.sample(4, generator=generator)
+    rows = task.show(batch)
+    if name == "ring":
+        with pytest.raises(OrdinateError, match="cannot read an input: leave --input out"):
             task.parse(rows[0]["input"])
         return
     for row in rows:
         read = task.parse(row["input"])
-        assert read.coordinates == task.coordinates(5)
+        assert read.coordinates == batch.coordinates
         assert task.show(read)[0]["input"] == row["input"]
         assert torch.equal(read.target, task.reference(read.input, read.coordinates))
 
 
+@every
+def test_changes_change_one_free_token_each(name, generator):
+    task = small(name, 4)
+    batch = task.sample(2, generator=generator, length=4)
+    inputs, token = task.changes(batch, generator)
+    differ = (inputs != batch.input[:1]).reshape(len(inputs), len(batch.coordinates), -1).any(-1)
+    assert torch.equal(differ.nonzero()[:, 1], token)
+    assert set(token.tolist()) <= set(task.free(batch.coordinates, len(batch.coordinates)))
+    assert task.reference(inputs, batch.coordinates).shape[0] == len(inputs)
+    assert len(task.token_texts(batch.input)) == len(batch.coordinates)
+
+
 BAD_INPUTS = [
+    ("addition", "12+", "'12+' is not understood: write 2 whole numbers and a sign, such as 4095+123"),
+    ("addition", "1.5+2", "is not understood"),
+    ("addition", "1" * 5000 + "+1", "length must be 1 to 4096, got 5000"),
+    ("several", "1+2", "write 3 whole numbers and 2 signs, such as 4095+123+4095"),
+    ("several", "1 a + 2 bc + 3", "texts of several lengths between its numbers"),
+    ("subtraction", "12-40", "12 is less than 40: write the larger number first"),
+    (
+        "multiplication",
+        "56x4297",
+        "the multiplier 56 is not 1 to 9, as in this task: write the multiplier first",
+    ),
+    ("multiplication", "0x7", "the multiplier 0 is not 1 to 9"),
+    ("arithmetic", "5-77", "write one operation, such as 4095+123 or 4x4095"),
     ("sum", "1 two 3", "'two' is not a number: write numbers separated by spaces"),
     ("sum", "1 nan", "'nan' is not a number"),
     ("sum", "", "length must be 1 to 4096, got 0"),

@@ -73,7 +73,7 @@ def effects(
     needed = (
         (answers - right)[:, scored].abs().to(values)
         if right.is_floating_point()
-        else task.differs(answers, right)[:, scored[:, 0]].to(values)
+        else (answers != right)[:, scored[:, 0]].to(values)
     )
     return Effects(
         by_token(values, token, tokens),

@@ -1,5 +1,6 @@
 """The answer of one sample, place by place: the input above it, carries, what the model said and what is right."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ordinate.explain.explanation import Explanation
+from ordinate.explain.explanation import Explanation, Output
+from ordinate.figures.explanation import write_value
 from ordinate.figures.style import OKABE_ITO, paper_style
 
-PLACES = 40
-"""Places in one band; longer answers go on in the next."""
+PLACES = 30
+"""Most places in one band; longer answers go on in the next."""
 BESIDE = frozenset({"text", "dummy", "sign", "equals"})
 """Fields that have no places in common with the answer."""
 RIGHT, WRONG = "#cfe8df", "#f5d3c1"
@@ -31,7 +33,8 @@ class Row:
 def answer_places(explanation: Explanation) -> Figure:
     """Draw a column for every place: the input, carries, the answer (green if right, red if wrong), the right one."""
     places, rows = _places(explanation), _rows(explanation)
-    bands = [places[first : first + PLACES] for first in range(0, len(places), PLACES)]
+    each = math.ceil(len(places) / math.ceil(len(places) / PLACES))
+    bands = [places[first : first + each] for first in range(0, len(places), each)]
     cells = max(len(text) for row in rows for text in row.texts.values())
     width = 0.16 + 0.085 * max(2, cells)
     names = 0.2 + 0.085 * max(len(row.name) for row in rows)
@@ -96,31 +99,22 @@ def _rows(explanation: Explanation) -> list[Row]:
     fields: dict[str, dict[int, str]] = {}
     for token in explanation.tokens:
         if token.field not in BESIDE and token.symbol:
-            fields.setdefault(token.field, {})[token.ordinate] = _dotted(token.symbol)
+            fields.setdefault(token.field, {})[token.ordinate] = write_value(token.symbol)
     rows = [Row(name, texts, {}) for name, texts in fields.items()]
     if explanation.carries is not None:
         rows.append(Row("carry in", {p: str(c) for p, c in enumerate(explanation.carries.into) if c}, {}))
-    columns = sorted({output.column for output in explanation.outputs})
-    for column in columns:
-        suffix = f" {column}" if len(columns) > 1 else ""
-        outputs = {
-            explanation.tokens[output.token].ordinate: output
-            for output in explanation.outputs
-            if output.column == column
-        }
+    groups: dict[tuple[str, int], dict[int, Output]] = {}
+    for output in explanation.outputs:
+        token = explanation.tokens[output.token]
+        groups.setdefault((token.field, output.column), {})[token.ordinate] = output
+    several_fields, several_columns = (len({key[i] for key in groups}) > 1 for i in range(2))
+    for (field, column), outputs in groups.items():
+        suffix = f" {field}" * several_fields + f" {column}" * several_columns
         colours = {place: RIGHT if output.correct else WRONG for place, output in outputs.items()}
-        rows.append(
-            Row(f"answer{suffix}", {p: _dotted(o.answer) for p, o in outputs.items()}, colours, bold=True)
-        )
-        rows.append(Row(f"right{suffix}", {p: _dotted(o.right) for p, o in outputs.items()}, {}))
+        answers = {place: write_value(output.answer) for place, output in outputs.items()}
+        rows.append(Row(f"answer{suffix}", answers, colours, bold=True))
+        rows.append(Row(f"right{suffix}", {p: write_value(o.right) for p, o in outputs.items()}, {}))
         sure = {p: f"{o.probability:.2f}" for p, o in outputs.items() if o.probability is not None}
         if sure:
-            rows.append(Row("probability", sure, {}))
+            rows.append(Row(f"probability{suffix}", sure, {}))
     return rows
-
-
-def _dotted(value: str | float) -> str:
-    """A pad as a dot, a number short."""
-    if isinstance(value, str):
-        return "·" if value == "pad" else value
-    return f"{value:.3g}"

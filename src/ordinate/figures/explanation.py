@@ -34,7 +34,7 @@ def attention_grid(explanation: Explanation) -> Figure:
     passes, heads = explanation.attention.shape[:2]
     shown = explanation.attention[:MOST_PASSES, :MOST_HEADS].numpy()
     rows, columns, tokens = shown.shape[:3]
-    most = max(1.0, float(np.abs(shown).max()))
+    most = max(1e-9, float(np.abs(shown).max()))
     labels = token_labels(explanation)
     side, size = _side(tokens), _size(tokens)
     names = 0.1 + 0.0092 * size * max(map(len, labels))  # inches that the longest label takes
@@ -83,7 +83,7 @@ def used_positions(explanation: Explanation) -> Figure:
         "effect on the right answer": (_without(explanation.needed, still), right),
     }
     outputs, tokens = explanation.rollout.shape
-    wide, high = max(2.4, _side(tokens)), max(1.2, _side(outputs))
+    wide, high = max(2.4, _side(tokens)), max(1.0, min(6.0, 0.125 * outputs))
     labels, names = token_labels(explanation), output_labels(explanation)
     margin = 0.055 * max(map(len, names))
     with paper_style():
@@ -113,16 +113,21 @@ def output_labels(explanation: Explanation) -> list[str]:
     names = []
     for output in explanation.outputs:
         token = explanation.tokens[output.token]
-        answer, right = (_short(value) for value in (output.answer, output.right))
+        answer, right = (write_value(value) for value in (output.answer, output.right))
         said = answer if output.correct else f"{answer} (not {right})"
         column = f".{output.column}" if any(other.column for other in explanation.outputs) else ""
         names.append(f"{said}  {token.field} {token.ordinate}{column}")
     return names
 
 
-def _short(value: str | float) -> str:
+def write_value(value: str | float) -> str:
+    """An answer in a few letters: a pad as a dot, a blank as a sign, a number with three figures.
+
+    >>> write_value("pad"), write_value(0.12345)
+    ('·', '0.123')
+    """
     if isinstance(value, str):
-        return {"pad": "·", " ": "blank"}.get(value, value)
+        return {"pad": "·", " ": "␣"}.get(value, value)
     return f"{value:.3g}"
 
 
