@@ -85,6 +85,18 @@ def test_the_program_of_the_docs_works():
     assert names["checked"].holds
 
 
+def test_the_explanation_of_the_docs_works():
+    names: dict = {}
+    (code,) = python_blocks("docs/explain.md")
+    exec(code, names)
+    assert names["found"].right == "4218"
+    assert names["keys"].shape == (1, 4, 17, 16)
+    assert not names["after"].equal(names["before"])
+    assert {row.kind for row in names["table"].rows} == {"layer", "head", "class"}
+    assert set(names["seen"]) == set(names["hooks"](names["model"]))
+    assert (ROOT / "docs" / "img" / "explain.png").is_file()
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"])
 def test_links_to_files_lead_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
