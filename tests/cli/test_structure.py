@@ -6,7 +6,7 @@ import pytest
 
 from ordinate.cli.inline import inline
 from ordinate.cli.main import main
-from ordinate.cli.summary import metric_of_task
+from ordinate.evaluation.points import metric_of_task
 from ordinate.positions.relations import RELATIONS
 from ordinate.tasks import TASKS
 from ordinate.training import Recipe

@@ -53,7 +53,7 @@ def evaluate(
 
     from ordinate.cli.opened import open_model
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.cli.summary import metric_of_task
+    from ordinate.evaluation.points import metric_of_task
     from ordinate.evaluation.sweep import Axis, measure, test_set, trained_point
     from ordinate.figures.numbers import show_number
     from ordinate.runs import Store

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ordinate.cli.runs import flatten
-from ordinate.cli.summary import metric_of_task, run_facts, seeds_note
+from ordinate.cli.summary import run_facts, seeds_note
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.claims import FEWEST_SEEDS
-from ordinate.evaluation.points import SymbolPoint, score_of
+from ordinate.evaluation.points import SymbolPoint, metric_of_task, score_of
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.accuracy import accuracy_curves
 from ordinate.figures.curves import Panel, Series, training_curves, value_curves
@@ -24,6 +23,7 @@ from ordinate.figures.report import (
     write_report,
 )
 from ordinate.runs import Run
+from ordinate.runs.compare import flatten
 
 Facts = dict[str, Any]
 

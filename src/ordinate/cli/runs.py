@@ -8,6 +8,7 @@ import typer
 
 from ordinate.cli.options import Json, StoreFolder
 from ordinate.errors import OrdinateError, nearest
+from ordinate.runs.compare import flatten, side_by_side
 
 
 def runs(
@@ -77,26 +78,9 @@ def _conditions(where: Iterable[str]) -> dict[str, Any]:
     return conditions
 
 
-def flatten(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the settings under dotted keys; a list of one kind stands for that kind.
-
-    >>> flatten({"name": "a", "model": {"encoding": [{"kind": "one-hot"}], "heads": 2}})
-    {'name': 'a', 'model.encoding.kind': 'one-hot', 'model.heads': 2}
-    """
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-            value = value[0]
-        if isinstance(value, dict):
-            flat |= flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
-
-
 def _list(store: Any, records: list[Any], json: bool) -> None:
     from ordinate.cli.output import note, print_json, print_table
-    from ordinate.cli.summary import metric_of_task
+    from ordinate.evaluation.points import metric_of_task
     from ordinate.figures.numbers import show_number
 
     if json:
@@ -144,7 +128,7 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     """Show settings that differ, and all scores, side by side."""
     from ordinate.cli.opened import find_run
     from ordinate.cli.output import print_json, print_table, say
-    from ordinate.cli.summary import metric_of_task
+    from ordinate.evaluation.points import metric_of_task
     from ordinate.figures.numbers import show_number
 
     if len(names) < 2:
@@ -176,17 +160,6 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
         rows = [[key, *map(show_number, row)] for key, row in measured.items()]
         metrics = dict.fromkeys(metric_of_task(str(recipe["task.name"])) for recipe in recipes)
         print_table([" / ".join(metrics), *ids], rows)
-
-
-def side_by_side(tables: list[dict[str, Any]], *, differing: bool = False) -> dict[str, list[Any]]:
-    """Return for every key its value in each table (None where it is not there), all or only differing ones.
-
-    >>> side_by_side([{"a": 1, "b": 2}, {"a": 1, "b": 3}], differing=True)
-    {'b': [2, 3]}
-    """
-    keys = dict.fromkeys(key for table in tables for key in table)
-    rows = {key: [table.get(key) for table in tables] for key in keys}
-    return {key: row for key, row in rows.items() if not differing or any(value != row[0] for value in row)}
 
 
 def _text(value: Any) -> str:

@@ -2,17 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from ordinate.cli.output import print_table, say
 from ordinate.evaluation.claims import FEWEST_SEEDS
-from ordinate.evaluation.points import NumberPoint, SymbolPoint
+from ordinate.evaluation.points import metric_of_task
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.numbers import show_interval, show_number
 from ordinate.runs import Run
-from ordinate.seeds import generator
-from ordinate.tasks import TASKS, Task
 
 _ABREAST = 8
 """Seeds side by side in one table."""
@@ -27,21 +24,6 @@ def seeds_note(seeds: int) -> str | None:
     if seeds >= FEWEST_SEEDS:
         return None
     return "one seed, no verdict" if seeds == 1 else f"{seeds} seeds, no verdict"
-
-
-@lru_cache(maxsize=256)
-def metric_of_task(task: Task | str) -> str:
-    """What the scores of a task's runs are; "score" for a task that is not known here.
-
-    >>> metric_of_task("sum"), metric_of_task("addition"), metric_of_task("of another library")
-    ('mean squared error', 'exact match', 'score')
-    """
-    if isinstance(task, str):
-        if task not in TASKS:
-            return "score"
-        task = TASKS[task]()
-    target = task.sample(1, generator=generator(0, "metric")).target
-    return (NumberPoint if target.is_floating_point() else SymbolPoint).metric
 
 
 def run_facts(run: Run) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """Points: what was measured at one value of an axis, for tasks on numbers and for tasks on symbols."""
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
+
+from ordinate.seeds import generator
+from ordinate.tasks import TASKS, Task
 
 
 @dataclass(frozen=True)
@@ -72,3 +76,18 @@ def score_of(point: dict[str, Any]) -> float:
     (0.1, 0.5)
     """
     return float(point["mse"] if "mse" in point else point["accuracy"])
+
+
+@lru_cache(maxsize=256)
+def metric_of_task(task: Task | str) -> str:
+    """What the scores of a task's runs are; "score" for a task that is not known here.
+
+    >>> metric_of_task("sum"), metric_of_task("addition"), metric_of_task("of another library")
+    ('mean squared error', 'exact match', 'score')
+    """
+    if isinstance(task, str):
+        if task not in TASKS:
+            return "score"
+        task = TASKS[task]()
+    target = task.sample(1, generator=generator(0, "metric")).target
+    return (NumberPoint if target.is_floating_point() else SymbolPoint).metric

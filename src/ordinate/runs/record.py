@@ -14,6 +14,11 @@ STATUSES = ("new", "running", "done", "failed")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _RECIPE_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)-(?P<key>[0-9a-f]{10})")
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("step", "steps", "parameters"), int),
+    **dict.fromkeys(("status", "created", "updated", "error"), str),
+    "scores": dict,
+}
 _SEED_FOLDER = re.compile(r"seed-(?P<seed>0|[1-9][0-9]*)")
 
 
@@ -41,6 +46,11 @@ class RunRecord:
     error: str | None = None
     scores: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the folder could not be read: the record of a run that was made says when."""
+        return self.status == "failed" and self.created is None
 
 
 def is_run_folder(path: Path) -> bool:
@@ -97,6 +107,11 @@ def read_facts(path: Path) -> dict[str, Any]:
     facts = read_json(file)
     if not isinstance(facts, dict):
         raise OrdinateError(f"{file} is not the record of a run: delete it and train again")
+    for key, kinds in _KINDS.items():
+        if facts.get(key) is not None and not isinstance(facts[key], kinds):
+            raise OrdinateError(
+                f"{file} is not the record of a run, {key} is {facts[key]!r}: delete it and train again"
+            )
     return facts
 
 
