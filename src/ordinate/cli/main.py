@@ -26,6 +26,7 @@ from ordinate.cli import (
     reproduce,
     runs,
     sample,
+    serve,
     train,
 )
 from ordinate.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
@@ -34,6 +35,7 @@ from ordinate.errors import OrdinateError, nearest
 ON_INTERRUPT = {
     "train": "interrupted: the runs so far are kept, add --resume to go on",
     "reproduce": "interrupted: the runs so far are kept, the same command goes on from them",
+    "serve": "the page is closed",
 }
 
 
@@ -102,6 +104,7 @@ for function, example in (
     (programs.verify, "ordinate verify addition --n 1000"),
     (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),
     (new.new, "ordinate new task running-range"),
+    (serve.serve, "ordinate serve --open"),
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):

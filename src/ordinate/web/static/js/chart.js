@@ -1,0 +1,80 @@
+// Curves: uPlot with this page's colours, as wide as the place it is in.
+
+import { number } from "./format.js";
+
+const uPlot = window.uPlot;
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+const LOOKS = [
+  { colour: "--first", dash: [], size: 6 },
+  { colour: "--second", dash: [8, 5], size: 6 },
+];
+
+// series: [{label, look: 0 | 1, thin: bool}]; axes: {x, y, logX, logY, range}
+export function chart(place, { series, x, y, logX = false, logY = false, range = null, points = false, height = 260, ticksX = null }) {
+  const controller = new AbortController();
+  let plot = null;
+  let data = [[], ...series.map(() => [])];
+
+  const axis = (label, log, size, splits = null) => ({
+    label, size, labelSize: 22, labelGap: 2, labelFont: "13px system-ui", font: "12px system-ui", stroke: colour("--soft"),
+    grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 },
+    values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : number(tick))),
+    ...(splits ? { splits: () => splits, filter: (_, all) => all } : {}),
+    ...(log && !splits ? { filter: (_, all) => all.map((tick) => (isPower(tick) ? tick : null)) } : {}),
+  });
+
+  const options = () => ({
+    width: Math.max(240, place.clientWidth), height,
+    scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1, ...(range ? { range } : {}) } },
+    axes: [axis(x, logX, 34, ticksX), axis(y, logY, 56)],
+    cursor: { drag: { x: false, y: false }, points: { size: 7 } },
+    legend: { live: true },
+    series: [
+      { label: x, value: (_, value) => (value === null ? "\u2013" : number(value)) },
+      ...series.map(({ label, look, thin }) => ({
+        label, stroke: colour(LOOKS[look].colour), width: thin ? 1.2 : 2.2, dash: thin ? [2, 4] : LOOKS[look].dash, spanGaps: true,
+        points: { show: points, size: thin ? 4 : LOOKS[look].size },
+        value: (_, value) => (value === null || value === undefined ? "\u2013" : number(value)),
+      })),
+    ],
+  });
+
+  const draw = () => {
+    plot?.destroy();
+    plot = new uPlot(options(), data, place);
+  };
+  let width = 0;
+  const watch = new ResizeObserver(() => {
+    if (place.clientWidth === width || !plot) return;
+    width = place.clientWidth;
+    plot.setSize({ width: Math.max(240, width), height });
+  });
+  watch.observe(place);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, { signal: controller.signal });
+
+  return {
+    show(columns) {
+      data = columns.map((column, place) => (place && logY ? column.map((v) => (v > 0 ? v : null)) : column));
+      if (plot) plot.setData(data);
+      else draw();
+    },
+    close() {
+      watch.disconnect();
+      controller.abort();
+      plot?.destroy();
+    },
+  };
+}
+
+const isPower = (tick) => tick > 0 && Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < 1e-9;
+
+// Put several curves [[x, y], ...] on one x axis, as uPlot wants them.
+export function align(...curves) {
+  const places = [...new Set(curves.flatMap((curve) => curve.map(([x]) => x)))].sort((a, b) => a - b);
+  const column = (curve) => {
+    const at = new Map(curve);
+    return places.map((x) => at.get(x) ?? null);
+  };
+  return [places, ...curves.map(column)];
+}
