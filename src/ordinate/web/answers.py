@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from ordinate.evaluation.metrics import symbols_right, within_tolerance
-from ordinate.evaluation.sweep import outputs, test_set
-from ordinate.models import Model
+from ordinate.evaluation.sweep import Model, outputs, run_model, test_set
 from ordinate.tasks import Task
 from ordinate.tasks.arithmetic.base import Symbols
 from ordinate.tasks.arithmetic.layout import OPERANDS, answer_field, slots
@@ -56,7 +55,7 @@ def exact(task: Task, batch: Batch) -> Written:
 def answered(model: Model, task: Task, batch: Batch) -> Written:
     """The model's answer to the first sample."""
     with torch.no_grad():
-        output = model(_typed(model, batch.input), batch.coordinates)
+        output = run_model(model, batch.input, batch.coordinates)
     right = _symbols(task, batch, batch.target)
     if batch.target.is_floating_point():
         answer = output.to(batch.target.dtype)
@@ -86,10 +85,6 @@ def measured(model: Model, task: Task, length: int, count: int, seed: int) -> di
                 single.append(symbols.double().mean(-1))
     shares = torch.cat(whole)
     return {"count": len(shares), "exact": float(shares.mean()), "symbols": float(torch.cat(single).mean())}
-
-
-def _typed(model: Model, inputs: Tensor) -> Tensor:
-    return inputs.to(next(model.parameters()).dtype) if inputs.is_floating_point() else inputs
 
 
 def _symbols(task: Task, batch: Batch, answer: Tensor) -> list[str]:

@@ -13,6 +13,7 @@ from ordinate.errors import OrdinateError
 from ordinate.evaluation.points import metric_of_task
 from ordinate.runs import RunRecord, Store
 from ordinate.runs.plain import canonical
+from ordinate.training import Evaluation
 from ordinate.web.paths import inside
 from ordinate.web.tail import last_row
 
@@ -90,7 +91,15 @@ def _shown(store: Store, record: RunRecord) -> dict[str, Any]:
         "loss": live.get("loss"),
         "heard": _heard(folder),
         "scores": record.scores,
+        "tested": _tested(record.recipe),
     }
+
+
+def _tested(recipe: dict[str, Any]) -> int:
+    """How many samples are behind every score."""
+    evaluation = recipe.get("evaluation")
+    count = evaluation.get("count") if isinstance(evaluation, dict) else None
+    return count if isinstance(count, int) else Evaluation().count
 
 
 def _heard(folder: Path) -> float | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.evaluation.points import metric_of_task
 from ordinate.models import Model
 from ordinate.runs import Run
 from ordinate.tasks import Task
@@ -46,6 +47,8 @@ class Players:
                 "summary": card.summary,
                 "task": card.recipe["task"]["name"],
                 "parameters": card.parameters,
+                "metric": metric_of_task(card.recipe["task"]["name"]),
+                "tested": card.recipe["evaluation"]["count"],
                 "scores": card.scores,
                 "command": card.command,
             }
@@ -59,6 +62,8 @@ class Players:
                     "summary": f"run {run['id']}",
                     "task": run["task"],
                     "parameters": run["parameters"],
+                    "metric": run["metric"],
+                    "tested": run["tested"],
                     "scores": run["scores"],
                     "command": None,
                 }

@@ -32,7 +32,7 @@ export async function attention(place, models, answer, signal) {
 }
 
 function draw(place, found) {
-  const names = found.tokens.map((token) => `${token.symbol} ${token.field} ${token.ordinate}`);
+  const names = found.tokens.map((token) => token.label);
   const small = h("div", { class: "small-maps" });
   const large = h("div", {});
   const buttons = [];
@@ -45,16 +45,23 @@ function draw(place, found) {
     buttons.push([number, head, button]);
     small.append(button);
   }));
+  const shares = (rows, values, label, said) => grid({
+    rows, columns: names, label,
+    paint: (context, row, column, x, y, size) => { context.fillStyle = shade(values[row][column]); context.fillRect(x, y, size, size); },
+    describe: (row, column) => said(rows[row], names[column], `${(100 * values[row][column]).toFixed(1)} %`),
+  });
+  const outputs = found.outputs.map((output) => `${output.answer} ${found.tokens[output.token].field} ${found.tokens[output.token].ordinate}`);
+  const others = h("details", {}, h("summary", {}, "Which input symbols each output used"),
+    h("h3", {}, "Effect: changing a symbol changes the output"),
+    shares(outputs, found.effect, "Effect of every input symbol", (output, token, share) => `${output} changes with ${token}: ${share}`),
+    h("h3", {}, "Rollout: what attention alone suggests"),
+    shares(outputs, found.rollout, "Rollout of attention", (output, token, share) => `${output} reaches ${token}: ${share}`));
   function choose(layer, head) {
     buttons.forEach(([l, m, button]) => button.setAttribute("aria-pressed", String(l === layer && m === head)));
-    const weights = found.attention[layer][head];
-    fill(large, h("h3", {}, `Layer ${layer + 1}, head ${head + 1}`), grid({
-      rows: names, columns: names, label: `Attention of layer ${layer + 1}, head ${head + 1}`,
-      paint: (context, query, key, x, y, size) => { context.fillStyle = shade(weights[query][key]); context.fillRect(x, y, size, size); },
-      describe: (query, key) => `${names[query]} looks at ${names[key]}: ${(100 * weights[query][key]).toFixed(1)} %`,
-    }));
+    fill(large, h("h3", {}, `Layer ${layer + 1}, head ${head + 1}`),
+      shares(names, found.attention[layer][head], `Attention of layer ${layer + 1}, head ${head + 1}`, (query, key, share) => `${query} looks at ${key}: ${share}`));
   }
-  fill(place, h("p", { class: "soft small" }, "Rows look, columns are looked at. Layers from top to bottom, heads from left to right."), small, large);
+  fill(place, h("p", { class: "soft small" }, "Rows look, columns are looked at. Layers from top to bottom, heads from left to right."), small, large, others);
   choose(0, 0);
 }
 

@@ -18,15 +18,16 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
 
   const axis = (label, log, size, splits = null) => ({
     label, size, labelSize: 22, labelGap: 2, labelFont: "13px system-ui", font: "12px system-ui", stroke: colour("--soft"),
-    grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 },
+    grid: { stroke: colour("--line"), width: 1, ...filter(log) }, ticks: { stroke: colour("--line"), width: 1, ...filter(log) },
     values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : number(tick))),
-    ...(splits ? { splits: () => splits, filter: (_, all) => all } : {}),
-    ...(log && !splits ? { filter: (_, all) => all.map((tick) => (isPower(tick) ? tick : null)) } : {}),
+    ...(splits ? { splits: () => splits } : {}), ...filter(log),
   });
+  const filter = (log) => (log ? { filter: (_, ticks) => readable(ticks) } : {});
+  const bounds = range ?? (logY ? (_, low, high) => (low === null ? [0.1, 1] : [low / 1.4, high * 1.4]) : undefined);
 
   const options = () => ({
     width: Math.max(240, place.clientWidth), height,
-    scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1, ...(range ? { range } : {}) } },
+    scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1, ...(bounds ? { range: bounds } : {}) } },
     axes: [axis(x, logX, 34, ticksX), axis(y, logY, 56)],
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
     legend: { live: true },
@@ -56,6 +57,7 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
   return {
     show(columns) {
       data = columns.map((column, place) => (place && logY ? column.map((v) => (v > 0 ? v : null)) : column));
+      place.dataset.points = String(data.slice(1).flat().filter((value) => value !== null).length);
       if (plot) plot.setData(data);
       else draw();
     },
@@ -67,7 +69,12 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
   };
 }
 
-const isPower = (tick) => tick > 0 && Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < 1e-9;
+// Of the ticks of a logarithmic axis those that have room: powers of ten, between few of them also 2 and 5.
+function readable(ticks) {
+  const decades = Math.log10(ticks.at(-1) / ticks[0]);
+  const kept = decades > 3 ? [1] : [1, 2, 5];
+  return ticks.map((tick) => (kept.some((digit) => Math.abs(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9) - digit) < 1e-6) ? tick : null));
+}
 
 // Put several curves [[x, y], ...] on one x axis, as uPlot wants them.
 export function align(...curves) {

@@ -36,14 +36,12 @@ export function compare(place, rest, signal) {
     fill(result, curve, tables);
     try {
       const found = await get("/api/compare", chosen.map((id) => ["run", id]), { signal: closing.signal });
-      const names = [h("span", { class: "key first" }, found.runs[0]), h("span", { class: "key second" }, found.runs[1])];
       follow(curve, chosen.map((id, look) => ({ id, label: id, look })), closing.signal);
-      const heading = (text) => [text, found.runs[0], found.runs[1]];
+      const heading = (text) => [text, h("span", { class: "key first" }, found.runs[0]), h("span", { class: "key second" }, found.runs[1])];
       const shown = (value) => (typeof value === "number" ? number(value) : value === null ? "" : String(value));
       const rows = (part, show = shown) => Object.entries(part).filter(([, pair]) => pair.some((value) => value !== null))
-        .map(([key, pair]) => [key, ...pair.map((value, side) => show(value, found.metrics[side]))]);
+        .map(([key, pair]) => [key.replaceAll("_", " "), ...pair.map((value, side) => show(value, found.metrics[side]))]);
       fill(tables,
-        h("p", { class: "keys" }, names),
         h("h2", {}, "Scores"), rows(found.scores).length ? table(heading([...new Set(found.metrics)].join(" / ")), rows(found.scores, score)) : h("p", { class: "soft" }, "No scores yet."),
         h("h2", {}, "Settings that differ"), rows(found.settings).length ? table(heading("setting"), rows(found.settings)) : h("p", { class: "soft" }, "The recipes are the same."),
         h("h2", {}, "Facts"), table(heading("fact"), rows(found.facts)));

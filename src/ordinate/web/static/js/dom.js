@@ -46,7 +46,7 @@ export function table(headers, rows, className = "") {
   const head = headers.some(Boolean) && h("thead", {}, h("tr", {}, headers.map((text) => h("th", { scope: "col" }, text))));
   const body = rows.map(([first, ...rest]) =>
     h("tr", {}, h("th", { scope: "row" }, first), rest.map((cell) => h("td", { class: isNumber(cell) ? "number" : null }, cell))));
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": headers.filter(Boolean).join(", ") || "table" },
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": headers.map((header) => header.textContent ?? header).filter(Boolean).join(", ") || "table" },
     h("table", { class: className }, head, h("tbody", {}, body)));
 }
 

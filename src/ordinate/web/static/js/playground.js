@@ -5,7 +5,7 @@ import { attention } from "./attention.js";
 import { align, chart } from "./chart.js";
 import { digits } from "./digits.js";
 import { field, fill, h, offer, select, setText } from "./dom.js";
-import { number, percent, plural } from "./format.js";
+import { number, plural } from "./format.js";
 
 const STOPS = [5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900, 1000];
 const SWEEP = [5, 6, 8, 10, 20, 50, 100, 200, 500, 1000];
@@ -16,7 +16,7 @@ const samples = (length) => Math.max(2, Math.min(20, Math.floor(2000 / length)))
 
 export function playground(place, rest, signal) {
   const state = { task: "addition", models: ["", ""], seed: Math.floor(Math.random() * 1e6), all: [], tasks: new Map() };
-  const measured = new Map(); // model -> length -> {count, exact, symbols}
+  const measured = new Map(); // model -> length -> {count, exact, seen, symbols}: samples and shares of right ones
   let asking = null;
 
   const tasks = select([], "", (name) => { state.task = name; choices(); draw(); });
@@ -33,7 +33,7 @@ export function playground(place, rest, signal) {
   const trained = h("p", { class: "soft small" });
   const sweeping = h("button", { type: "button", onclick: () => (sweep.on ? sweep.stop() : sweep()) }, "Measure 5 to 1000");
   const breaks = h("section", { class: "panel", hidden: true }, h("h2", {}, "Where it breaks"), picture, trained,
-    h("div", { class: "bar" }, sweeping, h("button", { type: "button", onclick: () => { measured.clear(); drawBreaks(); } }, "Clear")));
+    h("div", { class: "bar" }, sweeping, h("button", { type: "button", onclick: () => { stored(); drawBreaks(); } }, "Forget the drawn ones")));
   const maps = h("section", { class: "panel" });
   const lengths = h("div", { class: "bar length" }, h("div", { class: "grow" }, field("Length", slider)), field("Digits", length));
   fill(place,
@@ -158,13 +158,27 @@ export function playground(place, rest, signal) {
   function note(answer, at) {
     for (const model of answer.models) {
       if (!model.measured) continue;
-      if (!measured.has(model.id)) measured.set(model.id, new Map());
-      const known = measured.get(model.id).get(at) ?? { count: 0, exact: 0, symbols: 0 };
-      const count = known.count + model.measured.count;
-      const mix = (key) => (known[key] * known.count + model.measured[key] * model.measured.count) / count;
-      measured.get(model.id).set(at, { count, exact: mix("exact"), symbols: mix("symbols") });
+      add(model.id, at, model.measured.count, model.measured.exact, model.measured.symbols);
     }
     drawBreaks();
+  }
+  function add(id, at, count, exact, symbols) {
+    if (!measured.has(id)) measured.set(id, new Map());
+    const known = measured.get(id).get(at) ?? { count: 0, exact: 0, seen: 0, symbols: null };
+    const seen = symbols === null ? 0 : count;
+    measured.get(id).set(at, {
+      count: known.count + count, exact: (known.exact * known.count + exact * count) / (known.count + count),
+      seen: known.seen + seen, symbols: seen ? ((known.symbols ?? 0) * known.seen + symbols * count) / (known.seen + seen) : known.symbols,
+    });
+  }
+  // What was measured when the models were trained is there from the start.
+  function stored() {
+    measured.clear();
+    for (const model of state.all)
+      for (const [point, value] of Object.entries(model.scores)) {
+        const at = point === "validation" ? state.tasks.get(model.task)?.trained : Number(point.match(/^length=(\d+)$/)?.[1]);
+        if (at && model.metric === "exact match") add(model.id, at, model.tested, Number(value), null);
+      }
   }
 
   let drawn = null;
@@ -174,19 +188,20 @@ export function playground(place, rest, signal) {
     const task = state.tasks.get(state.task);
     breaks.hidden = !task?.lengths || !asked().length;
     if (breaks.hidden) return;
-    const curve = (id, key) => [...(measured.get(id) ?? new Map())].sort(([a], [b]) => a - b).map(([at, known]) => [at, 100 * known[key]]);
+    const noun = task.family === "arithmetic" ? "digits" : "symbols";
+    const curve = (id, key) => [...(measured.get(id) ?? new Map())].sort(([a], [b]) => a - b).filter(([, known]) => known[key] !== null).map(([at, known]) => [at, 100 * known[key]]);
     const names = asked().map((id) => state.all.find((model) => model.id === id)?.title.split(/[:,]/)[0] ?? id);
     if (!drawn || titles !== names.join()) {
       drawn?.close();
       titles = names.join();
       drawn = chart(picture, {
-        series: names.flatMap((name, look) => [{ label: `${name}: all digits`, look }, { label: `${name}: single digits`, look, thin: true }]),
+        series: names.flatMap((name, look) => [{ label: `${name}: whole answers`, look }, { label: `${name}: single ${noun}`, look, thin: true }]),
         x: "length", y: "% right", logX: true, range: [-4, 104], points: true, ticksX: [5, 10, 20, 50, 100, 200, 500, 1000].filter((tick) => tick <= task.longest),
       });
     }
     drawn.show(align([[5, null], [task.longest, null]], ...asked().flatMap((id) => [curve(id, "exact"), curve(id, "symbols")])).filter((_, column) => column !== 1));
-    const seen = shown.flatMap((id) => [...measured.get(id).values()]).reduce((sum, known) => sum + known.count, 0);
-    setText(trained, `Trained on at most ${task.trained} digits. ${seen ? `${number(seen)} samples so far: drag the length to add more.` : "Drag the length to add points."}`);
+    const seen = shown.flatMap((id) => [...measured.get(id).values()]).reduce((sum, known) => sum + known.seen, 0);
+    setText(trained, `Trained on lengths up to ${task.trained}. Dragging the length adds samples${seen ? `: ${number(seen)} drawn so far` : ""}. One seed of each model, no verdict.`);
   }
   signal.addEventListener("abort", () => { drawn?.close(); sweep.on = false; });
 
@@ -199,6 +214,7 @@ export function playground(place, rest, signal) {
     const order = [...known].sort((a, b) => Number(there.has(b.name)) - Number(there.has(a.name)));
     offer(tasks, order.map((task) => [task.name, there.has(task.name) ? task.name : `${task.name} (no model yet)`]), "addition");
     state.task = tasks.value;
+    stored();
     choices();
     typed();
   }).catch((error) => { setText(message, error.message); message.hidden = error.name === "AbortError"; });

@@ -14,7 +14,7 @@ export function runs(place, rest, signal) {
   const compare = h("a", { class: "button", href: "#compare", "aria-disabled": "true" }, "Compare two runs");
   const tally = h("p", { class: "soft", role: "status" });
   fill(place,
-    h("div", { class: "bar" }, h("h1", {}, "Runs"), tally, compare),
+    h("div", { class: "bar title" }, h("h1", {}, "Runs"), tally, compare),
     empty,
     h("div", { class: "columns" }, list, detail));
   const chosen = [];
@@ -46,8 +46,10 @@ export function runs(place, rest, signal) {
     signal.addEventListener("abort", () => closing.abort(), { once: true });
     for (const known of studies.values()) for (const [run, row] of known.rows) row.mark(run === id);
     detail.classList.toggle("unchosen", !id);
-    if (id) showRun(detail, id, closing.signal);
-    else fill(detail, h("p", { class: "soft" }, "Choose a run to see its curve."));
+    if (id) {
+      showRun(detail, id, closing.signal);
+      if (matchMedia("(max-width: 1000px)").matches) detail.scrollIntoView({ block: "start" });
+    } else fill(detail, h("p", { class: "soft" }, "Choose a run to see its curve."));
   }
 
   const update = async () => {

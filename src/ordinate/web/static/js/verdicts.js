@@ -11,7 +11,7 @@ export function verdicts(place, rest, signal) {
   const tally = h("p", { class: "soft", role: "status" });
   let figures = [];
   const filter = select([["", "all verdicts"], ...Object.keys(SIGNS).map((name) => [name, name])], "", () => draw());
-  fill(place, h("div", { class: "bar" }, h("h1", {}, "Verdicts"), tally, field("Show", filter)), body);
+  fill(place, h("div", { class: "bar title" }, h("h1", {}, "Verdicts"), tally, field("Show", filter)), body);
 
   function draw() {
     const shown = figures.map((figure) => ({ ...figure, claims: figure.claims.filter((claim) => !filter.value || claim.verdict === filter.value) }))
