@@ -18,6 +18,10 @@ $(VENV)/test: $(VENV)/core
 	$(BIN)/python -m pip install --quiet -e '.[test]'
 	@touch $@
 
+$(VENV)/browser: $(VENV)/test
+	@$(BIN)/python tools/browser.py
+	@touch $@
+
 $(VENV)/docs: $(VENV)/core
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
@@ -25,10 +29,10 @@ $(VENV)/docs: $(VENV)/core
 demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)
 	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
 
-test: $(VENV)/test lint types imports ## install, lint, type-check and run the tests with coverage
+test: $(VENV)/test $(VENV)/browser lint types imports ## install, lint, type-check and run the tests with coverage
 	$(BIN)/python -m pytest -n auto --dist loadscope --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
 
-test-all: $(VENV)/test lint types imports ## everything `make test` runs, and tests/slow
+test-all: $(VENV)/test $(VENV)/browser lint types imports ## everything `make test` runs, and tests/slow
 	$(BIN)/python -m pytest --timeout=1800
 
 lint: $(VENV)/test ## ruff, formatting included

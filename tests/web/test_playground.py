@@ -51,7 +51,7 @@ def test_wrong_places_are_counted_from_the_left():
     task = make_task("addition")
     batch = task.parse("123+4095")
     written = answered(oracle(task, off=(6, 8)), task, batch)
-    assert written.symbols[5:] == ["4", "1", "1", "7"]
+    assert written.symbols[5:] == ["4", "3", "1", "9"]
     assert written.wrong == [6, 8]
     assert exact(task, batch).symbols == ["", "", "", "", "", "4", "2", "1", "8"]
     rows = {row["name"]: "".join(row["symbols"]) for row in question(task, batch)}

@@ -63,9 +63,8 @@ def answered(model: Model, task: Task, batch: Batch) -> Written:
         missed = (~close[task.scored(batch.coordinates)]).tolist()
         return Written(_symbols(task, batch, answer), [i for i, wrong in enumerate(missed) if wrong])
     given = _symbols(task, batch, output.argmax(-1))
-    width = max(len(given), len(right))
-    pairs = zip(given + [EMPTY] * (width - len(given)), right + [EMPTY] * (width - len(right)), strict=True)
-    return Written(given, [i for i, (one, other) in enumerate(pairs) if one != other])
+    pairs = zip(given, right, strict=True)
+    return Written(given, [place for place, (one, other) in enumerate(pairs) if one != other])
 
 
 def measured(model: Model, task: Task, length: int, count: int, seed: int) -> dict[str, Any]:
@@ -94,5 +93,4 @@ def _symbols(task: Task, batch: Batch, answer: Tensor) -> list[str]:
         return [SYMBOLS[s] if s < PAD or s > BLANK else EMPTY for s in answer[0, place].tolist()]
     if answer.is_floating_point():
         return [f"{value:z.2f}" for value in answer[0][task.scored(batch.coordinates)].tolist()]
-    text = task.show(Batch(batch.input[:1], answer[:1], batch.coordinates))[0]["target"]
-    return text.split() if " " in text else list(text)
+    return [task.vocabulary[s].strip() for s in answer[0, task.scored(batch.coordinates)[:, 0]].tolist()]
