@@ -11,6 +11,7 @@ from ordinate.evaluation import sweep
 from ordinate.training import Recipe
 from ordinate.zoo import cards, load_card, open_model
 from ordinate.zoo.cards import FOLDER
+from tests.test_documents import python_blocks
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -45,3 +46,11 @@ def test_one_carries_addition_on_and_the_other_does_not():
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(OrdinateError, match="did you mean 'addition-relation'"):
         load_card("addition-realtion")
+
+
+def test_the_code_of_the_docs_works(capsys):
+    names: dict = {}
+    (code,) = python_blocks("docs/page.md")
+    exec(code, names)
+    assert (names["found"].answer, names["found"].correct) == ("4218", True)
+    assert capsys.readouterr().out.endswith("4218 4218\n")

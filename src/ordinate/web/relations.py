@@ -75,9 +75,9 @@ def designed(asked: Design) -> Relation:
     if asked.fields:
         related = aligned(*asked.fields)
         parts.append(related if asked.back is None else related * window(asked.back, asked.ahead))
-    rest = {"itself": itself, "everywhere": everywhere, "relative": relative}
+    rest: dict[str, Relation] = {"itself": itself(), "everywhere": everywhere(), "relative": relative()}
     if asked.rest in rest:
-        parts.append(rest[asked.rest]())
+        parts.append(rest[asked.rest])
     if not parts:
         raise OrdinateError("nothing is related: choose a field, a uniform part or what becomes of the rest")
     whole = parts[0]

@@ -9,6 +9,7 @@ import { number, plural } from "./format.js";
 
 const STOPS = [5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900, 1000];
 const SWEEP = [5, 6, 8, 10, 20, 50, 100, 200, 500, 1000];
+const TRY = { addition: ["123 + 4095", "99999 + 1", "999999999 + 1"] }; // the last one: a carry further than any in training
 const WAIT = 180; // milliseconds after the last move of the slider
 
 // More samples where they cost little.
@@ -27,6 +28,7 @@ export function playground(place, rest, signal) {
   const form = h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); typed(); } },
     h("div", { class: "grow" }, field("Input", text)), h("button", { type: "submit", class: "primary" }, "Answer"),
     h("button", { type: "button", onclick: () => draw() }, "Draw a sample"));
+  const tries = h("p", { class: "tries small soft" });
   const message = h("p", { class: "wrong", role: "alert", hidden: true });
   const result = h("section", { class: "panel", "aria-label": "Answer", "aria-live": "polite", "aria-busy": "false" });
   const picture = h("div", { class: "chart", role: "img", "aria-label": "Share of right answers by length" });
@@ -40,7 +42,7 @@ export function playground(place, rest, signal) {
     h("h1", {}, "Playground"),
     h("p", { class: "lead" }, "Type an input, or drag the length, and see what models make of it that were trained on short ones only."),
     h("div", { class: "bar" }, field("Task", tasks), field("First model", models[0]), field("Second model", models[1])),
-    form, lengths, message, result, h("div", { class: "columns even" }, breaks, maps));
+    form, tries, lengths, message, result, h("div", { class: "columns even" }, breaks, maps));
 
   // What can be chosen
 
@@ -52,6 +54,9 @@ export function playground(place, rest, signal) {
     state.models = models.map((control) => control.value);
     const task = state.tasks.get(state.task);
     lengths.hidden = !task.lengths;
+    const examples = TRY[state.task] ?? [];
+    tries.hidden = !examples.length;
+    fill(tries, "Try ", examples.map((example) => h("button", { type: "button", class: "chip", onclick: () => { text.value = example; typed(); } }, example)));
     length.max = task.longest;
     slider.max = STOPS.filter((stop) => stop <= task.longest).length - 1;
     length.value = Math.max(5, task.trained);
