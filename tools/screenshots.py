@@ -17,7 +17,7 @@ SIZE = {"width": 1280, "height": 1000}
 def playground(page: Page) -> None:
     page.wait_for_selector(".small-maps canvas")
     page.get_by_label("Digits").fill("20")
-    page.wait_for_function("document.querySelectorAll('.digit-row.second mark').length > 1")
+    page.locator(".digit-row.second mark").nth(1).wait_for()
     page.wait_for_selector("[aria-label=Answer][aria-busy=false]")
     page.wait_for_timeout(1500)
 

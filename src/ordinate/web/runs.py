@@ -13,7 +13,7 @@ from ordinate.runs.compare import flatten, side_by_side
 from ordinate.web.limits import MODELS
 from ordinate.web.listing import Listing, run_folder
 from ordinate.web.replies import Json, unchanged
-from ordinate.web.tail import read_after
+from ordinate.web.tail import last_row, read_after
 
 FACTS = ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
 MAX_ID = 300
@@ -52,6 +52,8 @@ def routes(listing: Listing) -> APIRouter:
 def run_facts(run: Run) -> dict[str, Any]:
     """What is known of a run: facts, settings under dotted names, scores."""
     recipe, record = run.recipe, run.record()
+    if record.get("status") == "running":
+        record["step"] = last_row(run.path / "metrics.jsonl").get("step", record.get("step"))
     settings = flatten(recipe)
     return {
         "id": run.id,

@@ -15,6 +15,7 @@ export function follow(place, runs, signal) {
   const warning = h("p", { class: "wrong small", hidden: true });
   let column = "loss";
   let drawn = null;
+  let steep = false; // a loss that falls by more than a power of ten is drawn on a logarithmic axis
   const which = select([["loss", "loss"]], "loss", (name) => { column = name; redraw(); });
   fill(place, h("div", { class: "bar" }, field("Curve", which)), empty, picture, warning);
 
@@ -22,7 +23,7 @@ export function follow(place, runs, signal) {
     drawn?.close();
     drawn = chart(picture, {
       series: runs.map(({ label, look }) => ({ label: runs.length > 1 ? label : column, look })),
-      x: "step", y: column, logY: column === "loss",
+      x: "step", y: column, logY: steep,
     });
     update();
   }
@@ -30,6 +31,12 @@ export function follow(place, runs, signal) {
   function update() {
     const curves = known.map(({ rows }) => rows.filter((row) => row[column] !== undefined && row.step !== undefined)
       .map((row) => [Number(row.step), finite(row[column])]));
+    const values = curves.flat().map(([, value]) => value).filter((value) => value !== null);
+    const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+    if (steep !== (column === "loss" && low > 0 && high > 10 * low)) {
+      steep = !steep;
+      return void redraw();
+    }
     empty.hidden = curves.some((curve) => curve.length);
     picture.hidden = !empty.hidden;
     if (empty.hidden) drawn.show(align(...curves));
