@@ -11,7 +11,7 @@ from tests.web.serving import served  # noqa: E402
 from tools.browser import find, options  # noqa: E402
 
 IMAGES = ROOT / "docs" / "img"
-SIZE = {"width": 1280, "height": 1000}
+SIZE = {"width": 1280, "height": 1080}
 
 
 def playground(page: Page) -> None:
@@ -19,7 +19,8 @@ def playground(page: Page) -> None:
     page.get_by_label("Digits").fill("20")
     page.locator(".digit-row.second mark").nth(1).wait_for()
     page.wait_for_selector("[aria-label=Answer][aria-busy=false]")
-    page.wait_for_timeout(1500)
+    page.wait_for_selector(".small-maps canvas", timeout=60_000)
+    page.get_by_role("heading", name="Playground").click()
 
 
 def relations(page: Page) -> None:

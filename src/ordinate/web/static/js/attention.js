@@ -12,7 +12,7 @@ export async function attention(place, models, answer, signal) {
   if (!usable.length) return void fill(place, heading, h("p", { class: "soft" }, "Choose a model to see what it looks at."));
   if (answer.tokens > MOST)
     return void fill(place, heading, h("p", { class: "soft" }, `Drawn for at most ${MOST} tokens; this input has ${answer.tokens}. Type a shorter one, or drag the length back.`));
-  const body = h("div", {});
+  const body = h("div", {}, h("p", { class: "soft" }, "Computing\u2026"));
   let chosen = usable.find((model) => model.id === place.dataset.model) ?? usable[0];
   const which = select(usable.map((model) => [model.id, model.title]), chosen.id, (id) => {
     place.dataset.model = id;
