@@ -1,0 +1,131 @@
+"""Beyond the paper: how many layers nested memories take in training, at equal parameters.
+
+    y_t = x_{t - t_{K+1}},   t_{i+1} = g_{i+1}(x_t, x_{t-t_1}, ..., x_{t-t_i})
+
+with random tables g over signs. Theorem 4.4 says that K + 1 + 1{M >= K + 1} layers are enough, K + 2 here, where
+M = K + 1. Nothing says that fewer fail; that is what is measured.
+"""
+
+from dataclasses import dataclass, replace
+
+from ordinate.attention import Dp
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import Memory
+from ordinate.papers.line_aims import LineAim, Place, Shows
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.fixed import FIRST
+from ordinate.papers.memories.sizes import SHARE, SIZES, Size
+from ordinate.tasks import Task, make_task
+
+LEARNED = 0.1
+"""The share of the variance below which a target counts as learned."""
+ROLES = ("positional", "standard", "hybrid", "rotary")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Nestings, depths, and how large all models are."""
+
+    nestings: tuple[int, ...]
+    layers: tuple[int, ...]
+    heads: int
+    width: int
+    dim: int
+    parameters: int
+    furthest: int
+    length: int
+
+    def target(self, nesting: int) -> Task:
+        """The last of K + 1 tokens that are found one by the other."""
+        weights = (*(0.0 for _ in range(nesting)), 1.0)
+        return make_task(
+            "adaptive-memory",
+            nesting=nesting,
+            memories=nesting + 1,
+            within=(1, self.furthest),
+            index={"kind": "drawn"},
+            readout={"kind": "sum", "weights": weights},
+            current=False,
+            length=self.length,
+        )
+
+    def model(self, layers: int) -> Memory:
+        """As many hidden units as make up for the layers."""
+        attention = self.heads * (2 * self.dim * self.width + self.width**2 + 1) + self.width**2
+        embedding = 2 * self.width
+        a_unit = (layers - 1) * (2 * self.width + 1) + self.width + 2
+        hidden = (self.parameters - layers * attention - embedding) // a_unit
+        return Memory(
+            layers=layers,
+            heads=self.heads,
+            width=self.width,
+            hidden=max(1, hidden),
+            encoding=(FIRST,),
+            attention=Dp(dim=self.dim),
+        )
+
+
+GRIDS = {
+    "smoke": Grid((0, 1), (1, 2), 2, 4, 2, 300, 3, 8),
+    "laptop": Grid((0, 1, 2, 3), (1, 2, 3, 4, 5), 4, 16, 8, 16_000, 6, 16),
+}
+
+
+def size_of(scale: str) -> Size:
+    """The training of a scale, with the width of its models."""
+    return replace(SIZES[scale], width=GRIDS[scale].width)
+
+
+def depth_for_nesting(scale: str) -> Plan:
+    """A line for every K, over layers."""
+    size, grid = size_of(scale), GRIDS[scale]
+    title = "what is left of the variance"
+    lines = [
+        Line(
+            f"K = {nesting}",
+            ROLES[nesting],
+            {
+                float(layers): Spot(
+                    size.recipe(f"nesting-{nesting}-{layers}", grid.target(nesting), grid.model(layers))
+                )
+                for layers in grid.layers
+            },
+        )
+        for nesting in grid.nestings
+    ]
+    aims: list[LineAim] = []
+    for nesting in grid.nestings:
+        enough = nesting + 2
+        if enough in grid.layers:
+            aims.append(
+                Shows(
+                    f"K = {nesting}: {enough} layers, the K + 2 of Theorem 4.4, leave less than {LEARNED:.0%}.",
+                    AtMost(LEARNED),
+                    Place(title, f"K = {nesting}", float(enough)),
+                )
+            )
+        aims.append(
+            Shows(
+                f"K = {nesting}: {enough - 1} layer{'s' if nesting else ''}, one fewer, leave more than that.",
+                AtLeast(LEARNED),
+                Place(title, f"K = {nesting}", float(enough - 1)),
+            )
+        )
+    note = (
+        "All models have about as many parameters: what layers do not take is given to hidden units. The theorem says "
+        "that K + 2 layers are enough, not that training finds them, nor that fewer fail."
+    )
+    return Plan([Sheet(title, "layers", lines, SHARE)], aims, size.seeds, note)
+
+
+NESTING = Lines(
+    "memories/nesting",
+    "Layers for nested memories",
+    "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found by "
+    "K + 1 look-ups one after the other.",
+    {
+        "smoke": "proves the path in seconds; no verdict",
+        "laptop": "K = 0 to 3, 1 to 5 layers, three seeds, sized for 20 minutes on 2 cores",
+    },
+    depth_for_nesting,
+)

@@ -1,0 +1,295 @@
+"""Beyond the paper: what heads, units, slopes, biases, samples and norms do for memories, one at a time."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from ordinate.attention import Dp
+from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.models import Memory
+from ordinate.models.memory import NORMS
+from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
+from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
+from ordinate.papers.memories.sizes import SHARE, SIZES
+from ordinate.positions.encodings import (
+    T5,
+    Alibi,
+    EncodingSettings,
+    Fire,
+    KerpleLog,
+    NoPosition,
+    Rope,
+    RpeLin,
+    RpeLog,
+)
+from ordinate.tasks import make_task
+from ordinate.theory.biases import LIN
+from ordinate.theory.search import lag_kernels
+
+ROLES = ("positional", "standard", "hybrid", "rotary", "first", "second", "baseline", "positional, last")
+SAMPLES = {"smoke": (16, 32), "laptop": (30, 100, 300, 1000, 3000)}
+BIASES: Mapping[str, EncodingSettings] = {
+    "none": NoPosition(),
+    "RoPE": Rope(),
+    "T5": T5(),
+    "ALiBi": Alibi(),
+    "KERPLE": KerpleLog(),
+    "FIRE": Fire(),
+    "rpe-lin": RpeLin(),
+    "rpe-log": RpeLog(shift=1),
+}
+KERNELS: Mapping[str, dict[str, object]] = {
+    "light tail, e^-s": {"kind": "exponential", "rate": 1.0},
+    "heavy tail, s^-1.5": {"kind": "polynomial", "power": 1.5},
+}
+TITLE = "what is left of the variance"
+
+
+def heads_for_memories(scale: str) -> Plan:
+    """The sum of 1 to 4 tokens at lags 1 to 4, over heads."""
+    size = SIZES[scale]
+    many = (1, 2) if scale == "smoke" else (1, 2, 3, 4)
+    middle, few, most = size.hidden[len(size.hidden) // 2], float(size.heads[0]), float(size.heads[-1])
+    lines = [
+        over(
+            size,
+            f"heads-{memories}",
+            target(size, tuple(range(1, memories + 1)), "sum"),
+            "heads",
+            middle,
+            f"M = {memories}",
+            ROLES[memories - 1],
+        )
+        for memories in many
+    ]
+    aims: list[LineAim] = [
+        Ratio(
+            f"M = {memories}: {most:g} heads leave at most a tenth of the error of {few:g}.",
+            AtLeast(10),
+            Place(TITLE, f"M = {memories}", most),
+            Place(TITLE, f"M = {memories}", few),
+        )
+        for memories in many
+    ]
+    aims.append(
+        Ratio(
+            f"At {most:g} heads M = {many[-1]} leaves at least twice the error of M = 1: heads go with memories.",
+            AtLeast(2),
+            Place(TITLE, "M = 1", most),
+            Place(TITLE, f"M = {many[-1]}", most),
+        )
+    )
+    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
+
+
+def width_for_readout(scale: str) -> Plan:
+    """A random table of 1 to 3 tokens, over hidden units."""
+    size = SIZES[scale]
+    many = (1, 2) if scale == "smoke" else (1, 2, 3)
+    lines = [
+        over(
+            size,
+            f"width-{memories}",
+            target(size, tuple(range(memories)), "n-gram", "ternary"),
+            "hidden",
+            size.heads[-1],
+            f"M = {memories}",
+            ROLES[memories - 1],
+        )
+        for memories in many
+    ]
+    few, most = float(size.hidden[0]), float(size.hidden[-1])
+    aims: list[LineAim] = [
+        Ratio(
+            f"M = {memories}: {most:g} units leave at most half of the error of {few:g}.",
+            AtLeast(2),
+            Place(TITLE, f"M = {memories}", most),
+            Place(TITLE, f"M = {memories}", few),
+        )
+        for memories in many[1:]
+    ]
+    note = "Tokens are -1, 0 or 1: a table of one token has 3 entries, of three tokens 27."
+    sheet = Sheet(TITLE, "hidden units", lines, SHARE, log_x=True)
+    return Plan([sheet], aims, size.seeds, f"{note} {size.differs}")
+
+
+@lru_cache(maxsize=256)
+def paper_share(lags: tuple[int, ...], length: int, heads: int) -> float:
+    """What the slopes of Appendix F leave of the sum of memories, with the best coefficients that float64 finds.
+
+    >>> paper_share((1,), 8, 1) > paper_share((1,), 8, 4)
+    True
+    """
+    far = tuple(lag for lag in lags if lag)
+    kernel = lag_kernels(far, length).sum(0)
+    columns = LIN.weights_of(np.array(LIN.paper_slopes(heads)), range(length))
+    left = kernel - columns @ np.linalg.lstsq(columns, kernel, rcond=None)[0]
+    return max(float(left @ left) / len(lags), 1e-16)
+
+
+def slopes(scale: str) -> Plan:
+    """Learned slopes, those of the paper's proof, and the best there are."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "sum")
+    middle = size.hidden[len(size.hidden) // 2]
+    trained = over(size, "2b", task, "heads", middle, "learned", "positional")
+    xs = tuple(float(heads) for heads in size.heads)
+    paper = Exact(
+        "slopes of the proof", "second", xs, lambda heads: paper_share(size.lags, size.length, int(heads))
+    )
+    most = xs[-1]
+    aims: list[LineAim] = [
+        Shows(
+            f"{most:g} heads with learned slopes leave less than those of the proof.",
+            AtMost(paper_share(size.lags, size.length, int(most))),
+            Place(TITLE, "learned", most),
+        )
+    ]
+    lines: list[Line | Exact] = [trained, paper, best(size, size.lags)]
+    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
+
+
+def biases(scale: str) -> Plan:
+    """Published encodings on a light and on a heavy tail."""
+    size = SIZES[scale]
+    heads = size.heads[-2]
+    sheets = []
+    for place, (title, kernel) in enumerate(KERNELS.items()):
+        task = make_task("decaying-memory", length=size.length, kernels=[kernel])
+        lines = []
+        for role, (label, encoding) in zip(ROLES, BIASES.items(), strict=True):
+            layer = Memory(layers=1, heads=heads, ffn=False, encoding=(encoding,), attention=Dp())
+            recipe = size.recipe(f"bias-{place}-{label}", task, layer)
+            lines.append(Line(label, role, {float(heads): Spot(recipe)}))
+        sheets.append(Sheet(title, "heads", lines, SHARE))
+    light, heavy = KERNELS
+    x = float(heads)
+    aims: list[LineAim] = [
+        Ratio(
+            "Light tail: rpe-lin leaves less than rpe-log.",
+            AtLeast(1),
+            Place(light, "rpe-lin", x),
+            Place(light, "rpe-log", x),
+        ),
+        Ratio(
+            "Heavy tail: rpe-log leaves less than rpe-lin.",
+            AtLeast(1),
+            Place(heavy, "rpe-log", x),
+            Place(heavy, "rpe-lin", x),
+        ),
+        Ratio(
+            "Heavy tail: KERPLE, which falls with the logarithm, leaves less than ALiBi, which falls with the lag.",
+            AtLeast(1),
+            Place(heavy, "KERPLE", x),
+            Place(heavy, "ALiBi", x),
+        ),
+    ]
+    note = f"One layer of attention alone with dot products, {heads} heads; the table is the figure."
+    return Plan(sheets, aims, size.seeds, note)
+
+
+def samples(scale: str) -> Plan:
+    """One model, over the size of its training set."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "relus")
+    heads, hidden = size.heads[-1], size.hidden[-2]
+    spots = {
+        float(count): Spot(size.recipe(f"samples-{count}", task, model(heads, hidden), samples=count))
+        for count in SAMPLES[scale]
+    }
+    few, most = min(spots), max(spots)
+    aims: list[LineAim] = [
+        Ratio(
+            f"{most:g} sequences leave at most a tenth of the error of {few:g}.",
+            AtLeast(10),
+            Place(TITLE, "one layer", most),
+            Place(TITLE, "one layer", few),
+        ),
+        Shows(
+            f"{most:g} sequences are enough to learn it: less than {LEARNED:.0%} is left.",
+            AtMost(LEARNED),
+            Place(TITLE, "one layer", most),
+        ),
+    ]
+    sheet = Sheet(
+        TITLE, "sequences in the training set", [Line("one layer", "positional", spots)], SHARE, log_x=True
+    )
+    return Plan([sheet], aims, size.seeds, size.differs)
+
+
+def norms(scale: str) -> Plan:
+    """Heads for the sum of three memories, with LayerNorm in three places."""
+    size = SIZES[scale]
+    task = target(size, size.lags, "sum")
+    middle = size.hidden[len(size.hidden) // 2]
+    lines = []
+    for role, name in zip(ROLES, ("none", "pre", "post"), strict=False):
+        spots = {}
+        for heads in size.heads:
+            changed = model(heads, middle).model_copy(update={"norm": NORMS[name]()})
+            spots[float(heads)] = Spot(size.recipe(f"norm-{name}-{heads}-{middle}", task, changed))
+        lines.append(Line(name, role, spots))
+    few, most = float(size.heads[0]), float(size.heads[-1])
+    aims: list[LineAim] = [
+        Ratio(
+            f"LayerNorm {name}: {most:g} heads leave at most a tenth of the error of {few:g}.",
+            AtLeast(10),
+            Place(TITLE, name, most),
+            Place(TITLE, name, few),
+        )
+        for name in ("none", "pre", "post")
+    ]
+    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
+
+
+def _scales(laptop: str) -> dict[str, str]:
+    return {"smoke": "proves the path in seconds; no verdict", "laptop": laptop}
+
+
+BEYOND = (
+    Lines(
+        "memories/heads",
+        "Heads for one to four memories",
+        "What one layer without dot products leaves of the variance of the sum of 1 to 4 tokens at fixed lags.",
+        _scales("M = 1 to 4, 1 to 16 heads, three seeds, sized for 10 minutes on 2 cores"),
+        heads_for_memories,
+    ),
+    Lines(
+        "memories/width",
+        "Units for a table",
+        "What one layer without dot products leaves of the variance of a random table of 1 to 3 tokens.",
+        _scales("M = 1 to 3, 4 to 256 units, three seeds, sized for 15 minutes on 2 cores"),
+        width_for_readout,
+    ),
+    Lines(
+        "memories/slopes",
+        "Learned slopes and constructed ones",
+        "What heads leave of the sum of three memories: with learned slopes, with those of the paper's proof, and with "
+        "the best there are.",
+        _scales("three seeds, sized for 5 minutes on 2 cores, none after exp-2b"),
+        slopes,
+    ),
+    Lines(
+        "memories/biases",
+        "Which published bias suits which tail",
+        "What one layer of attention alone leaves of sums over all tokens before, with a light and a heavy tail.",
+        _scales("eight encodings, two tails, three seeds, sized for 10 minutes on 2 cores"),
+        biases,
+    ),
+    Lines(
+        "memories/samples",
+        "Samples for fixed memories",
+        "What one layer leaves of the variance of 64 ReLUs of three memories, over the size of the training set.",
+        _scales("30 to 3000 sequences, three seeds, sized for 5 minutes on 2 cores"),
+        samples,
+    ),
+    Lines(
+        "memories/norms",
+        "LayerNorm and heads for memories",
+        "Experiment 2b without LayerNorm, as published, and with it in front of every part or behind every sum.",
+        _scales("three places, 1 to 16 heads, three seeds, sized for 15 minutes on 2 cores"),
+        norms,
+    ),
+)

@@ -1,0 +1,64 @@
+"""Studies beyond the third paper: their plans at every scale, equal parameters, and one of them from end to end."""
+
+import doctest
+import math
+
+import pytest
+import torch
+
+from ordinate.models import build_model
+from ordinate.papers import FIGURES
+from ordinate.papers.memories import nesting, roles
+
+from .inline import Inline
+
+NAMES = ("nesting", "heads", "width", "slopes", "biases", "samples", "norms")
+
+
+def test_examples():
+    assert doctest.testmod(roles).failed == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_claim_is_about_a_place_of_the_figure(name):
+    figure = FIGURES[f"memories/{name}"]
+    for scale in figure.scales:
+        plan = figure.plan(scale)
+        places = {
+            (sheet.title, line.label, x)
+            for sheet in plan.sheets
+            for line in sheet.lines
+            for x in (line.spots if hasattr(line, "spots") else line.xs)
+        }
+        assert plan.aims
+        for aim in plan.aims:
+            wanted = [getattr(aim, key) for key in ("at", "better", "worse") if hasattr(aim, key)]
+            assert {tuple(place) for place in wanted} <= places
+        names = [recipe.name for recipe in plan.recipes]
+        assert len(set(names)) == len(names)
+
+
+def test_models_of_all_depths_have_about_as_many_parameters():
+    grid = nesting.GRIDS["laptop"]
+    task = grid.target(1)
+    counts = [
+        sum(p.numel() for p in build_model(grid.model(layers), task, seed=0).parameters())
+        for layers in grid.layers
+    ]
+    assert all(math.isclose(count, grid.parameters, rel_tol=0.02) for count in counts)
+
+
+def test_targets_of_nesting_are_found_one_by_the_other():
+    task = nesting.GRIDS["laptop"].target(2)
+    batch = task.sample(3, generator=torch.Generator().manual_seed(0))
+    memories = task.memories_of(batch.input[..., 0])
+    assert memories.shape[-1] == 3
+    assert torch.equal(batch.target[..., 0], memories[..., -1])
+
+
+@pytest.mark.parametrize("name", ["nesting", "biases", "norms", "samples"])
+def test_a_study_from_end_to_end(name, tmp_path):
+    result = FIGURES[f"memories/{name}"].reproduce("smoke", tmp_path, engine=Inline())
+    assert result.files["html"].is_file()
+    assert {claim.verdict for claim in result.claims} == {None}
+    assert not result.document["not_ended"]
