@@ -6,6 +6,7 @@ from ordinate.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, 
 from ordinate.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.tasks.hops import KHop
+from ordinate.tasks.matching import ContextualCounting, Match2, Match3, SparseAverage
 from ordinate.tasks.memories import AdaptiveMemory, DecayingMemory, FixedMemory
 from ordinate.tasks.mixed import MixedTypes
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
@@ -17,11 +18,12 @@ ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
 DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 MEMORIES = (FixedMemory, AdaptiveMemory, DecayingMemory)
+MATCHING = (Match2, Match3, SparseAverage, ContextualCounting)
 
 TASKS: Table[Task] = Table(
     Task,  # type: ignore[type-abstract]
     "ordinate.tasks",
-    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES),
+    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES, *MATCHING),
 )
 
 
