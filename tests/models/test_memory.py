@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from ordinate.attention import Dp, DpFree, Tmx, captured, toeplitz
+from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, toeplitz
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.models import MODELS, Memory, NoNorm, PostNorm, PreNorm, build_model
@@ -35,8 +35,10 @@ LOOKS = {
     "free of both": {"normalised": False},
     "dp": {"attention": Dp(dim=3)},
     "dp, normalization-free": {"attention": Dp(), "normalised": False},
+    "hard": {"attention": Hard(dim=3)},
     "tmx": {"attention": Tmx(), "normalised": False},
 }
+CONTENT = ("dp", "dp, normalization-free", "hard")
 ENCODINGS = {
     "lin": RpeLin(),
     "log": RpeLog(),
@@ -83,12 +85,15 @@ def by_the_formula(model, x, look, phi):
                         weights.append(torch.tensor(0.0))
                         continue
                     score = torch.tensor(p * lag, dtype=torch.float64)
-                    if look.startswith("dp,") or look == "dp":
+                    if look in CONTENT:
                         looking = attention.looking
                         score = score + (looking.w_q[h] @ here) @ (looking.w_k[h] @ stream[t - s])
                     if look == "tmx":
                         score = score + p * (attention.looking.w[h] @ here)
                     weights.append(score.exp())
+                if look == "hard" and any(weights):
+                    highest = max(range(t + 1), key=lambda s: float(weights[s]))
+                    weights = [torch.tensor(float(s == highest)) for s in range(t + 1)]
                 total = sum(weights) if attention.normalised else 1.0
                 for s, weight in enumerate(weights):
                     if weight:
@@ -141,7 +146,7 @@ def test_a_token_sees_nothing_ahead(look, encoding):
 
 @pytest.mark.parametrize(
     ("look", "encoding"),
-    [(k, e) for k, e in TOGETHER if not k.startswith("dp,") and k != "dp" and e != "fire"],
+    [(k, e) for k, e in TOGETHER if k not in CONTENT and e != "fire"],
 )
 def test_transforms_and_pairs_agree_in_every_gradient(encoding, look, monkeypatch):
     """In float64, through two layers."""
@@ -291,7 +296,7 @@ def recipe(task, model, **training):
     )
 
 
-@pytest.mark.parametrize("attention", ["dp-free", "dp", "tmx"])
+@pytest.mark.parametrize("attention", ["dp-free", "dp", "hard", "tmx"])
 def test_it_learns(attention, tmp_path):
     """Two seeds in one pass."""
     options = (

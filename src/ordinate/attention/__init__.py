@@ -11,7 +11,7 @@ from ordinate.attention.choose import attend
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.forms import FORMS, Class, Content, ContentClass, Form
 from ordinate.attention.hooks import Hook, captured, hooks, patched
-from ordinate.attention.memory import LOOKS, Dp, DpFree, Look, MemoryAttention, Tmx
+from ordinate.attention.memory import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
 from ordinate.attention.table import TableAttention, dense_attention, sharpness
 
@@ -29,6 +29,7 @@ __all__ = [
     "Dp",
     "DpFree",
     "Form",
+    "Hard",
     "Hook",
     "HybridAttention",
     "Look",

@@ -6,6 +6,7 @@ What a score is made of, besides the encoding's bias R_s (for the paper's own en
 
     dp-free    score = R_s                                   a fixed convolution
     dp         score = <W_Q^h x_t, W_K^h x_{t-s}> + R_s      no factor 1 / sqrt(d)
+    hard       as dp, and of all weights only the largest, as 1: every query copies one token
     tmx        score = p phi(s) + p <w^h, x_t>               "t minus x": D instead of D^2 numbers a head
 
 As written, the last is p (phi(s) - phi(<w, x_t>)), where for phi_log the stream holds log g already; with <w, x_t>
@@ -23,6 +24,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ordinate.attention.decay import decay_attention, present_weights
+from ordinate.attention.hard import hard_weights
 from ordinate.attention.hooks import Hook
 from ordinate.attention.toeplitz import lag_attention
 from ordinate.coordinates import Coordinates
@@ -36,6 +38,9 @@ Tokens = Float[Tensor, "batch token width"]
 
 class Looking(nn.Module):
     """What scores are made of besides the bias: nothing. Kinds override what they need."""
+
+    hard: ClassVar[bool] = False
+    """Whether a query takes the one key with the highest score."""
 
     def scores(
         self, x: Tokens, coordinates: Coordinates, encoding: Encoding
@@ -66,6 +71,12 @@ class DotProducts(Looking):
         query, key = encoding.rotate(query, key, coordinates)
         products: Tensor = self.query(query) @ self.key(key).transpose(-1, -2)
         return products
+
+
+class HardProducts(DotProducts):
+    """The same scores, for retrieval of one token."""
+
+    hard: ClassVar[bool] = True
 
 
 class TimeMinusToken(Looking):
@@ -124,6 +135,17 @@ class Dp(Look):
         return DotProducts(width, heads, self.size(width))
 
 
+class Hard(Dp):
+    """Content x content, and the lag; one token a head."""
+
+    name: ClassVar[str] = "hard"
+    summary: ClassVar[str] = "as dp, but a query copies the one token that scores highest; trained by softmax"
+
+    def build(self, width: int, heads: int) -> HardProducts:
+        """Maps to queries and keys."""
+        return HardProducts(width, heads, self.size(width))
+
+
 class Tmx(Look):
     """The lag minus a linear function of the query."""
 
@@ -135,7 +157,7 @@ class Tmx(Look):
         return TimeMinusToken(width, heads)
 
 
-LOOKS: dict[str, type[Look]] = {look.name: look for look in (DpFree, Dp, Tmx)}
+LOOKS: dict[str, type[Look]] = {look.name: look for look in (DpFree, Dp, Hard, Tmx)}
 
 
 class MemoryAttention(nn.Module):
@@ -168,7 +190,11 @@ class MemoryAttention(nn.Module):
                 scores = scores + products
             if listened:
                 return self._in_the_open(x, scores if gain is None else scores + gain[..., None])
-            mixed = decay_attention(x, scores, normalised=self.normalised)
+            mixed = (
+                self._weights(scores) @ x[:, None]
+                if self.looking.hard
+                else decay_attention(x, scores, normalised=self.normalised)
+            )
         else:
             mixed = lag_attention(x, lags, normalised=self.normalised)
         if gain is not None:
@@ -194,8 +220,16 @@ class MemoryAttention(nn.Module):
         ahead = torch.ones(bias.shape[-2:], dtype=torch.bool, device=bias.device).triu(1)
         return bias.to(self.w_v.dtype).masked_fill(ahead, float("-inf")).expand(self.heads, -1, -1)
 
+    def _weights(
+        self, scores: Float[Tensor, "#batch head query key"]
+    ) -> Float[Tensor, "#batch head query key"]:
+        """Of the largest score alone, or of all."""
+        if self.looking.hard:
+            return hard_weights(scores)
+        return present_weights(scores, normalised=self.normalised)
+
     def _in_the_open(self, x: Tokens, scores: Float[Tensor, "#batch head query key"]) -> Tokens:
         """Step by step as the formula says, for those who listen to hooks."""
-        weights = self.weights(present_weights(self.scores(scores), normalised=self.normalised))
+        weights = self.weights(self._weights(self.scores(scores)))
         values = self.values(torch.einsum("btw,hvw->bhtv", x, self.w_v))
         return self.output((weights @ values).sum(1) @ self.w_o.T)  # type: ignore[no-any-return]

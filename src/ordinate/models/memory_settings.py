@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import nn
 
-from ordinate.attention import LOOKS, Dp, DpFree, Look, MemoryAttention, Tmx
+from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.kinds import choose
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
 from ordinate.models.settings import Encodings, ModelSettings
@@ -45,6 +45,8 @@ class Memory(ModelSettings):
             raise ValueError(
                 "must have an encoding that embeds, rotates or biases, such as rpe-lin: it reads no classes"
             )
+        if isinstance(self.attention, Hard) and not self.normalised:
+            raise ValueError("must have normalised = true with hard: the one weight is 1")
         if isinstance(self.attention, Tmx):
             if self.normalised:
                 raise ValueError(
