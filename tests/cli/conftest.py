@@ -34,8 +34,7 @@ axes = {scale = [2, 10]}
 
 
 COMMANDS = (
-    *("tasks", "encodings", "models", "relations", "sample", "discover", "train", "evaluate", "runs"),
-    *("explain", "reproduce", "report", "compile", "verify", "construct", "new", "bench", "doctor", "serve"),
+    *("tasks", "encodings", "models", "relations", "sample", "discover", "train", "evaluate", "runs", "explain", "reproduce", "report", "compile", "verify", "construct", "new", "bench", "doctor", "serve", "advise"),
 )
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from ordinate import __version__
 from ordinate.cli import (
+    advise,
     bench,
     catalogue,
     construct,
@@ -94,6 +95,7 @@ for function, example in (
     ),
     (sample.sample, "ordinate sample addition --length 8 --count 3 --axis cascade=5"),
     (discover.discover, "ordinate discover multiplication --set multiplier=3"),
+    (advise.advise, "ordinate advise adaptive-memory --set nesting=0"),
     (train.train, "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3"),
     (evaluate.evaluate, "ordinate evaluate addition --axis length=5:100:5 --slice cascade"),
     (explain.explain, 'ordinate explain addition --input "123+4095" --ablate'),
