@@ -56,7 +56,7 @@ def test_targets_of_nesting_are_found_one_by_the_other():
     assert torch.equal(batch.target[..., 0], memories[..., -1])
 
 
-@pytest.mark.parametrize("name", ["nesting", "biases", "norms", "samples"])
+@pytest.mark.parametrize("name", ["nesting", "samples"])
 def test_a_study_from_end_to_end(name, tmp_path):
     result = FIGURES[f"memories/{name}"].reproduce("smoke", tmp_path, engine=Inline())
     assert result.files["html"].is_file()

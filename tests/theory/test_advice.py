@@ -14,7 +14,8 @@ from .expected_memories import TABLE, check_advice
 
 @pytest.fixture(autouse=True)
 def fewer_samples(monkeypatch):
-    monkeypatch.setattr(probe, "WORK", 2**18)
+    monkeypatch.setattr(probe, "WORK", 2**17)
+    monkeypatch.setattr(probe, "REPEATS", 4)
     monkeypatch.setattr(memory, "CLOSER", 2**14)
 
 
