@@ -92,10 +92,10 @@ def name_files(paths: Iterable[Path]) -> None:
 
 
 @cache
-def load_file(path: str) -> ModuleType:
-    """Run a user's file once; it can import its neighbours."""
+def run_file(path: str) -> ModuleType:
+    """Run a user's file once; it can import its neighbours. What goes wrong in it is told with its line."""
     if not Path(path).is_file() or not path.endswith(".py"):
-        raise OrdinateError(f"the plug-in {path} is not a Python file: name one that ends in .py")
+        raise OrdinateError(f"{path} is not a Python file: name one that ends in .py")
     name = f"ordinate_plugin_{Path(path).stem}"
     spec = spec_from_file_location(name, path)
     assert spec is not None
@@ -109,7 +109,13 @@ def load_file(path: str) -> ModuleType:
     except OrdinateError as error:
         raise OrdinateError(f"{path}: {error}") from error
     except Exception as error:
-        raise OrdinateError(f"the plug-in cannot be loaded: {blame(error) or f'{path}: {error}'}") from error
+        raise OrdinateError(blame(error) or f"{path}: {error}") from error
+    return module
+
+
+def load_file(path: str) -> ModuleType:
+    """A user's file with a task or an encoding."""
+    module = run_file(path)
     if not list(_defined(module, Kind)):
         raise OrdinateError(f"{path} holds no task and no encoding{_lacking(module)}")
     return module
@@ -136,7 +142,7 @@ def _load_point(point: EntryPoint, base: type[K]) -> type[K]:
 def blame(error: BaseException) -> str | None:
     """Where a user's file is at fault: file, line, what happened; None where no line of one is involved."""
     if isinstance(error, SyntaxError) and error.filename in _FILES:
-        return f"{error.filename}, line {error.lineno}: {error.msg}"
+        return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in _FILES:
             said = f"{type(error).__name__}: {error}".rstrip(": ")

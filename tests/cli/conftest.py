@@ -34,7 +34,9 @@ axes = {scale = [2, 10]}
 
 
 COMMANDS = (
-    *("tasks", "encodings", "models", "relations", "sample", "discover", "train", "evaluate", "runs", "explain", "reproduce", "report", "compile", "verify", "construct", "new", "bench", "doctor", "serve", "advise"),
+    *("tasks", "encodings", "models", "relations", "sample", "discover", "advise", "train", "evaluate"),
+    *("runs", "explain", "reproduce", "report", "compile", "verify", "construct", "new", "serve", "bench"),
+    "doctor",
 )
 
 

@@ -34,7 +34,7 @@ def forgotten(monkeypatch):
     for table in (TASKS, ENCODINGS):
         table._known = before[id(table)]
         table._loaded = None
-    plugins.load_file.cache_clear()
+    plugins.run_file.cache_clear()
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ TASK = files(OWN)["running_range.py"]
     ("text", "line"),
     [
         ("import torch\nx = undefined\n", "line 2: NameError: name 'undefined' is not defined"),
-        ("def f(:\n", "line 1: invalid syntax"),
+        ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
         ("x = 1\n", "holds no task and no encoding: define a class"),
         (TASK.replace("def reference", "def answer"), "that can be made: RunningRange lacks reference"),
         (TASK.replace("    summary: ClassVar", "    words: ClassVar"), "RunningRange has no 'summary'"),

@@ -98,7 +98,7 @@ def test_functions_of_people_are_measured(file):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("broken", "line 14: IndexError"),
+        ("broken", "line 14, in broken: IndexError"),
         ("narrow", "returned (1, 2)"),
         ("chose", "did you mean 'choose'"),
     ],

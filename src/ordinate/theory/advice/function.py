@@ -1,9 +1,7 @@
 """A function from a person's own file, as a task that can be measured."""
 
-import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 import torch
@@ -13,16 +11,17 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
+from ordinate.plugins import blame, run_file
 from ordinate.tasks.memories.base import LONGEST, AnyTokens, token_coordinates
 from ordinate.tasks.memories.tokens import Signs
 from ordinate.tasks.numbers.base import write_short
 from ordinate.tasks.numbers.sampling import check_count
-from ordinate.tasks.task import Batch, Task
+from ordinate.tasks.task import Batch, Scalars
 
 Given = Callable[[Float[Tensor, "batch token"]], Any]
 
 
-class FunctionTask(Task):
+class FunctionTask(Scalars):
     """y = function(x), with x a tensor of shape (batch, token), and y a number for every token, or one a sample.
 
     One number a sample is the answer at the last token.
@@ -39,16 +38,6 @@ class FunctionTask(Task):
         16, ge=1, le=LONGEST, description="tokens, and twice as many: more than the furthest lag"
     )
     tokens: AnyTokens = Signs()
-
-    @property
-    def features(self) -> int:
-        """One number a token."""
-        return 1
-
-    @property
-    def outputs(self) -> int:
-        """One number a token."""
-        return 1
 
     def lengths(self) -> tuple[int, ...]:
         """The one given."""
@@ -77,7 +66,7 @@ class FunctionTask(Task):
         try:
             answer = torch.as_tensor(self.function(x.clone()))
         except Exception as error:
-            raise _blame(error, self.file) from None
+            raise OrdinateError(blame(error) or f"{self.file}: {error}") from None
         if answer.shape == x.shape[:1]:
             return torch.nn.functional.pad(answer.to(inputs)[:, None, None], (0, 0, x.shape[1] - 1, 0))
         if answer.shape != x.shape:
@@ -104,30 +93,9 @@ def load_function(text: str) -> tuple[Given, Path]:
     place, _, name = text.rpartition(":")
     if not place or not name.isidentifier():
         raise OrdinateError(f"{text!r} names no function of a file: write --function my.py:name")
-    path = Path(place)
-    try:
-        source = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise OrdinateError(f"{path} is not text: write a Python file") from None
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
-    try:
-        exec(compile(source, str(path), "exec"), module.__dict__)
-    except SyntaxError as error:
-        raise OrdinateError(f"{path}, line {error.lineno}: {type(error).__name__}: {error.msg}") from None
-    except Exception as error:
-        raise _blame(error, path) from None
+    module = run_file(place)
     found = module.__dict__.get(name)
     if not callable(found):
         known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        raise OrdinateError(f"{path} has no function {name!r}: {nearest(name, known)}")
-    return found, path
-
-
-def _blame(error: Exception, path: Path) -> OrdinateError:
-    """One line with the last line of the file that was reached."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    where = f"{path}, line {lines[-1]}" if lines else str(path)
-    message = " ".join(str(error).split())
-    return OrdinateError(f"{where}: {type(error).__name__}: {message or 'no message'}")
+        raise OrdinateError(f"{place} has no function {name!r}: {nearest(name, known)}")
+    return found, Path(place)
