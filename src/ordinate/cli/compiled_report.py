@@ -15,14 +15,13 @@ from ordinate.figures.report import (
     Section,
     Table,
     Text,
-    write_report,
 )
 from ordinate.programs.files import load, read_description, read_labels
 from ordinate.programs.language.ranges import Range
 
 
-def write_compiled_report(folder: Path) -> Path:
-    """Write `report.html` into the folder of a compiled program and return it."""
+def compiled_report(folder: Path) -> Report:
+    """The report of the compiled program in a folder."""
     facts = read_description(folder)
     lead = f"{facts['summary'][0].upper()}{facts['summary'][1:]}, compiled for {facts['n']} processors."
     sections: list[Section] = [
@@ -39,6 +38,7 @@ def write_compiled_report(folder: Path) -> Path:
             ],
             "The theorem of arXiv 2410.01686: 2 R ceil(log2 N) layers and 2 s heads for R rounds of s words.",
             "Costs",
+            "costs",
         ),
         Text(_proved(facts), title="What is proved"),
         *_walk(folder, facts),
@@ -47,7 +47,7 @@ def write_compiled_report(folder: Path) -> Path:
             f"ordinate verify {facts['program']} --n {facts['n']} --dtype {facts['dtype']}{_reals(facts)}"
         ),
     ]
-    return write_report(Report(str(facts["program"]), lead, sections), folder / "report.html")
+    return Report(str(facts["program"]), lead, sections)
 
 
 def _proved(facts: dict[str, Any]) -> list[str]:
@@ -72,6 +72,7 @@ def _walk(folder: Path, facts: dict[str, Any]) -> list[Section]:
             "the residual columns of an example. x is an input, c a constant of the position, r a received word, u a "
             "ReLU, v a value that is kept.",
             "Layers",
+            name="layers",
         )
     ]
 

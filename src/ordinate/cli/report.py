@@ -1,74 +1,127 @@
-"""`ordinate report`: the HTML page of a reproduction, a run or a compiled program, from what is stored."""
+"""`ordinate report`: one HTML page of a reproduction, a paper, a run, a study or a compiled program."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ordinate.cli.options import Json
 from ordinate.errors import OrdinateError
 
+if TYPE_CHECKING:
+    from ordinate.figures.report import Report
+
 
 def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="Folder of a reproduction, of a run, of a recipe, or of a compiled program."
+            metavar="DIR",
+            help="Folder of a reproduction, of several, of a run, a recipe, a store, or of a compiled program.",
         ),
     ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The page; default report.html in the folder.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure for a paper too: PDF and SVG.")
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every table too: CSV and LaTeX.")
+    ] = None,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Write the tables as Parquet too; needs ordinate[tables].")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Write the HTML report of a reproduction, of a run or of a compiled program from what is stored."""
+    """Write one HTML page from what is stored: verdicts first, figures that tell their values, how to rerun.
+
+    The page opens from disk, asks nothing of the network, and can be printed.
+    """
     if not folder.is_dir():
         raise OrdinateError(
             f"there is no folder {str(folder)!r}: write the folder of a run or of a reproduction"
         )
+    if parquet and tables is None:
+        raise OrdinateError("--parquet says how tables are written: add --tables DIR")
 
-    from ordinate.cli.output import print_json, say
+    from ordinate.cli.exports import write_figures, write_tables
+    from ordinate.cli.output import note, print_json, say
+    from ordinate.figures.report import write_report
+    from ordinate.figures.tables import need_pyarrow
 
-    pages = _compiled(folder) or _reproductions(folder) or _runs(folder)
-    if not pages:
+    if parquet:
+        need_pyarrow()
+    subject = _compiled(folder) or _reproductions(folder) or _runs(folder)
+    if subject is None:
         raise OrdinateError(f"{folder} holds neither a run nor a result.json: write runs/NAME-KEY/seed-0")
+    if subject.count > 1:
+        note(f"{folder}: {subject.count} parts on one page")
+    page = subject.build()
+    path = write_report(page, out or folder / "report.html")
+    if out is None:
+        subject.beside()
+    drawn = write_figures(subject.build, figures) if figures else []
+    written = write_tables(page, tables, parquet=parquet) if tables else []
     if json:
-        print_json({"reports": [str(page) for page in pages]})
+        facts = {"reports": [path], "figures": drawn, "tables": written}
+        print_json({kind: [str(file) for file in files] for kind, files in facts.items()})
         return
-    for page in pages:
-        say(f"report: {page}")
+    say(f"report: {path}")
+    for word, files, where in (("figures", drawn, figures), ("tables", written, tables)):
+        if files:
+            say(f"{word}: {len(files)} files in {where}")
 
 
-def _compiled(folder: Path) -> list[Path]:
-    """Write the report of a compiled program."""
+@dataclass(frozen=True)
+class _Subject:
+    """What a folder holds, as a page that can be built."""
+
+    build: "Callable[[], Report]"
+    count: int = 1
+    beside: Callable[[], object] = lambda: None
+    """Writes what stands beside the page in the folder."""
+
+
+def _compiled(folder: Path) -> _Subject | None:
+    """A compiled program."""
     from ordinate.programs.files import is_compiled
 
     if not is_compiled(folder):
-        return []
-    from ordinate.cli.compiled_report import write_compiled_report
+        return None
+    from ordinate.cli.compiled_report import compiled_report
 
-    return [write_compiled_report(folder)]
-
-
-def _reproductions(folder: Path) -> list[Path]:
-    """Write the reports of the results in this folder, or below it."""
-    results = [folder / "result.json"] if (folder / "result.json").is_file() else []
-    results = results or sorted(folder.glob("**/result.json"))
-    if not results:
-        return []
-    from ordinate.papers import rewrite_report
-
-    return [rewrite_report(result.parent).files["html"] for result in results]
+    return _Subject(lambda: compiled_report(folder))
 
 
-def _runs(folder: Path) -> list[Path]:
-    """Write the report of one run, or of all seeds of a recipe together."""
-    from ordinate.cli.run_report import write_run_report
+def _reproductions(folder: Path) -> _Subject | None:
+    """The result in this folder, or all results below it on one page."""
+    from ordinate.papers import stored, stored_report
+
+    if (folder / "result.json").is_file():
+        figure, document = stored(folder)
+        return _Subject(lambda: figure.report(document), beside=lambda: figure.write(document, folder))
+    count = len(list(folder.glob("**/result.json")))
+    return _Subject(lambda: stored_report(folder), count) if count else None
+
+
+def _runs(folder: Path) -> _Subject | None:
+    """One run, all seeds of a recipe, or all recipes of a store."""
+    from ordinate.cli.run_report import run_report
+    from ordinate.cli.study_report import study_report
     from ordinate.runs import Run
-    from ordinate.runs.record import is_run_folder
+    from ordinate.runs.record import is_run_folder, run_folders
 
     whole = folder.resolve()
     if is_run_folder(whole):
-        return [write_run_report([Run(whole)], folder / "report.html", shown=folder)]
-    seeds = sorted(path for path in whole.glob("seed-*") if is_run_folder(path))
-    seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
-    if not seeds:
-        return []
-    return [write_run_report([Run(path) for path in seeds], folder / "report.html", shown=folder)]
+        return _Subject(lambda: run_report([Run(whole)], shown=folder))
+    seeds = [path for path in whole.glob("seed-*") if is_run_folder(path)]
+    if seeds:
+        seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
+        return _Subject(lambda: run_report([Run(path) for path in seeds], shown=folder))
+    recipes: dict[str, list[Run]] = {}
+    for path in run_folders(whole):
+        recipes.setdefault(path.parent.name, []).append(Run(path))
+    return _Subject(lambda: study_report(recipes, shown=folder), len(recipes)) if recipes else None

@@ -5,57 +5,40 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ordinate.cli.summary import run_facts, seeds_note
-from ordinate.errors import OrdinateError
+from ordinate.cli.run_panels import Seeds, axis_panels, runs_frame, training_panel
+from ordinate.cli.summary import seeds_note
 from ordinate.evaluation.claims import FEWEST_SEEDS
-from ordinate.evaluation.points import SymbolPoint, metric_of_task, score_of
+from ordinate.evaluation.points import SymbolPoint, metric_of_task
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.accuracy import accuracy_curves
-from ordinate.figures.curves import Panel, Series, training_curves, value_curves
-from ordinate.figures.report import (
-    Command,
-    FigureSection,
-    KeyValues,
-    Report,
-    Section,
-    Table,
-    Text,
-    write_report,
-)
+from ordinate.figures.curves import training_curves, value_curves
+from ordinate.figures.report import Command, FigureSection, KeyValues, Report, Section, Table, Text
 from ordinate.runs import Run
 from ordinate.runs.compare import flatten
 
 Facts = dict[str, Any]
 
 
-def write_run_report(runs: Sequence[Run], path: Path, *, shown: Path | None = None) -> Path:
-    """Write the report of runs of one recipe to `path` and return it; `shown` is their folder as a person writes it.
-
-    >>> write_run_report([Store("runs").find("sum-9f")], Path("report.html"))     # doctest: +SKIP
-    """
-    if not runs:
-        raise OrdinateError("a report needs at least one run: train the recipe first")
-    return write_report(run_report(runs, shown=shown or path.parent), path)
-
-
 def run_report(runs: Sequence[Run], *, shown: Path) -> Report:
-    """Build the report from what the runs have stored: nothing is computed anew."""
-    recipe, facts = runs[0].recipe, [run_facts(run) for run in runs]
-    role = str(recipe["model"]["kind"])
-    losses = [{row["step"]: row["loss"] for row in run.metrics() if "loss" in row} for run in runs]
+    """Build the report from what the runs of one recipe have stored; `shown` is their folder as a person writes it.
+
+    >>> run_report([Store("runs").find("sum-9f")], shown=Path("runs/sum-9f"))     # doctest: +SKIP
+    """
+    role = str(runs[0].recipe["model"]["kind"])
+    group = Seeds(role, role, runs)
     sections = [
-        Text(_status(facts), title="Status"),
-        *_training(role, losses, facts),
-        *_sweeps(role, metric_of_task(str(recipe["task"]["name"])), facts),
-        KeyValues(flatten(recipe)),
+        Text(_status(group.facts), title="Status"),
+        *_scores(group),
+        *training_sections([group]),
+        KeyValues(flatten(group.recipe)),
         KeyValues(runs[0].record().get("environment", {}), title="Environment"),
-        Command(_commands(runs, shown)),
+        Command("\n".join(commands(runs, shown))),
     ]
     counted = "1 seed" if len(runs) == 1 else f"{len(runs)} seeds"
-    lead = f"Task {recipe['task']['name']}, {role} model, {counted}."
+    lead = f"Task {group.task}, {role} model, {counted}."
     if note := seeds_note(len(runs)):
         lead += f" {note[0].upper()}{note[1:]}."
-    return Report(str(recipe["name"]), lead, sections)
+    return Report(str(group.recipe["name"]), lead, sections, [runs_frame([group])])
 
 
 def _status(facts: Sequence[Facts]) -> list[str]:
@@ -70,28 +53,10 @@ def _status(facts: Sequence[Facts]) -> list[str]:
     return lines
 
 
-def _training(role: str, losses: Sequence[dict[int, float]], facts: Sequence[Facts]) -> list[Section]:
-    """The training curve, up to where every seed that did not fail has come."""
-    going = [table for table, f in zip(losses, facts, strict=True) if f["status"] != "failed"]
-    last = min((max(table, default=0) for table in going), default=None)
-    steps = sorted({step for table in losses for step in table if last is None or step <= last})
-    if not steps:
-        return [Text(["No loss is stored yet."], title="Training")]
-    values = [[float(table.get(step, math.nan)) for step in steps] for table in losses]
-    figure = training_curves(
-        [Panel("training", "step", "training loss", [Series(role, role, steps, values)])]
-    )
-    return [
-        FigureSection(figure, "Loss along training, mean over the steps since the last point.", "Training")
-    ]
-
-
-def _sweeps(role: str, metric: str, facts: Sequence[Facts]) -> list[Section]:
+def _scores(group: Seeds) -> list[Section]:
     """A table of scores at every point, and a curve for every axis with several points."""
-    exact = metric == SymbolPoint.metric
-    title, metric = ("Accuracy" if exact else "Errors"), f"{metric[0].upper()}{metric[1:]}"
-    if any(f["averaged"] for f in facts):
-        metric += ", averaged weights"
+    facts, metric = group.facts, f"{group.metric[0].upper()}{group.metric[1:]}"
+    title = "Accuracy" if is_share([group]) else "Errors"
     names = list(dict.fromkeys(name for f in facts for name in f["scores"]))
     if not names:
         return [Text(["Nothing was measured yet: a run is measured when its training ends."], title=title)]
@@ -102,34 +67,42 @@ def _sweeps(role: str, metric: str, facts: Sequence[Facts]) -> list[Section]:
         rows.append(row + ([summarise(scores).interval] if len(facts) >= FEWEST_SEEDS else []))
     headers = ["point", *(f"seed {f['seed']}" for f in facts)]
     headers += ["median [95 % interval]"] if len(facts) >= FEWEST_SEEDS else []
-    table = Table(headers, rows, f"{metric}; validation is in distribution.", title)
-    panels = _panels(role, metric[0].lower() + metric[1:], facts)
+    table = Table(headers, rows, f"{metric}; validation is in distribution.", title, "scores")
+    return [table, *axis_sections([group], f"{title} along axes", "axes")]
+
+
+def is_share(groups: Sequence[Seeds]) -> bool:
+    """Whether the scores are shares of right answers, and not errors."""
+    return all(metric_of_task(group.task) == SymbolPoint.metric for group in groups)
+
+
+def axis_sections(groups: Sequence[Seeds], title: str, name: str) -> list[Section]:
+    """Scores along the axes of a task that all groups share; nothing where no axis has several points."""
+    metric = groups[0].metric
+    panels = axis_panels(groups, metric)
     if not panels:
-        return [table]
-    figure = (accuracy_curves if exact else value_curves)(panels)
-    return [table, FigureSection(figure, f"{metric} along the axes of the task.", f"{title} along axes")]
+        return []
+    figure = (accuracy_curves if is_share(groups) else value_curves)(panels)
+    caption = f"{metric[0].upper()}{metric[1:]} along the axes of the task; what is shaded was trained."
+    return [FigureSection(figure, caption, title, name=name)]
 
 
-def _panels(role: str, metric: str, facts: Sequence[Facts]) -> list[Panel]:
-    measured = [f["evaluation"] for f in facts]  # the first point is the validation set, as trained
-    panels = []
-    for axis in dict.fromkeys(point["axis"] for points in measured for point in points):
-        tables = [{p["value"]: score_of(p) for p in points if p["axis"] == axis} for points in measured]
-        x = sorted({value for table in tables for value in table})
-        if len(x) < 2:
-            continue
-        trained = [
-            p["value"] for points in measured for p in points if p["axis"] == axis and p["in_distribution"]
-        ]
-        values = [[float(table.get(v, math.nan)) for v in x] for table in tables]
-        series = Series(role, role, x, values)
-        panels.append(Panel(axis, axis, metric, [series], max(trained, default=None)))
-    return panels
+def training_sections(
+    groups: Sequence[Seeds], title: str = "training", name: str = "training"
+) -> list[Section]:
+    """Losses along training."""
+    panel = training_panel(groups, title)
+    heading = f"{title[0].upper()}{title[1:]}"
+    if panel is None:
+        return [Text(["No loss is stored yet."], title=heading)]
+    caption = "Loss along training, mean over the steps since the last point."
+    return [FigureSection(training_curves([panel]), caption, heading, name=name)]
 
 
-def _commands(runs: Sequence[Run], shown: Path) -> str:
+def commands(runs: Sequence[Run], shown: Path) -> list[str]:
+    """What trains runs again, their folder written as a person does."""
     lines = []
     for run in runs:
         folder = shown if shown.name == run.path.name else shown / run.path.name
         lines.append(f"ordinate train {folder / 'recipe.toml'} --seed {run.seed} --out again")
-    return "\n".join(lines)
+    return lines

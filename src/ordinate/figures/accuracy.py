@@ -1,6 +1,7 @@
 """Accuracy along an axis: exact match in per cent, lengths on a logarithmic axis."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,7 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ordinate.figures.curves import _GREY, Panel, doubling, draw_seeds, grid, in_percent, legend
+from ordinate.figures.curves import doubling, draw_seeds, grid, in_percent, legend
+from ordinate.figures.panels import Panel
+from ordinate.figures.style import GREY, INK, points
 
 DECADES = 15
 """Ranges wider than this get a logarithmic axis,"""
@@ -26,10 +29,11 @@ def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
     >>> figure.axes[0].get_xscale()
     'log'
     """
+    panels = [replace(panel, percent=True) for panel in panels]
     figure = grid(panels, columns, _accuracies)
     several = any(len(series.table) > 1 for panel in panels for series in panel.series)
-    band = Patch(color=_GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
-    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=_GREY, label="one seed")
+    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
+    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
     legend(figure, panels, [band, seed] if several else [], markers=True)
     return figure
 
@@ -54,7 +58,7 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
 
 def _shade(axes: Axes, left: float, right: float, name: str) -> None:
     """Shade a range of x and name it in the shade."""
-    axes.axvspan(left, right, color="#000000", alpha=0.07, lw=0, zorder=0)
+    axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
     middle = float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2
     axes.text(
         middle,
@@ -64,6 +68,6 @@ def _shade(axes: Axes, left: float, right: float, name: str) -> None:
         rotation=90,
         ha="center",
         va="center",
-        fontsize=8,
-        color=_GREY,
+        fontsize=points(8),
+        color=GREY,
     )

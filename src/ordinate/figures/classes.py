@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from ordinate.explain.classes import ClassVectors
-from ordinate.figures.style import paper_style
+from ordinate.figures.style import paper_style, size
 
 
 class ClassMap(NamedTuple):
@@ -40,7 +40,7 @@ def class_maps(maps: Mapping[str, ClassMap]) -> Figure:
     heights = [max(1.6, min(3.6, 0.5 + 0.14 * len(one.names))) for one in maps.values()]
     margin = max(1.2, 0.5 + 0.065 * max(len(name) for one in maps.values() for name in one.names))
     with paper_style():
-        figure = Figure(figsize=(2.2 * layers + margin, sum(heights)), layout="constrained")
+        figure = Figure(figsize=size(2.2 * layers + margin, sum(heights)), layout="constrained")
         panels = figure.subplots(len(maps), layers, squeeze=False, height_ratios=heights)
         for row, (label, one) in zip(panels, maps.items(), strict=True):
             for number, (axes, layer) in enumerate(zip(row, one.layers, strict=False)):

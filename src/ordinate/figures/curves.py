@@ -5,12 +5,10 @@ visible as crosses, and the panel says how many failed.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -25,65 +23,25 @@ from matplotlib.ticker import (
     PercentFormatter,
     ScalarFormatter,
 )
-from numpy import ndarray
 
 from ordinate.figures.numbers import show_number
-from ordinate.figures.style import Look, look_of, paper_style
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, size
 
-_GREY = "#555555"
-
-
-@dataclass(frozen=True)
-class Series:
-    """One model: a value for each seed at each x, and the published medians where they are known.
-
-    `role` decides colour, marker and line (`ordinate.figures.style.ROLES`).
-    """
-
-    label: str
-    role: str
-    x: Sequence[float | int]
-    values: Sequence[Sequence[float | int]] | Float[ndarray, "seed point"]
-    published: Mapping[float, float] | Mapping[int, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.table.ndim != 2 or self.table.shape[1] != len(self.x) or not len(self.table):
-            shape = " x ".join(map(str, self.table.shape))
-            raise ValueError(f"{self.label}: values are seeds x {len(self.x)} points, got {shape}")
-
-    @cached_property
-    def table(self) -> Float[ndarray, "seed point"]:
-        """The values as one array."""
-        return np.array([list(row) for row in self.values], dtype=np.float64)
-
-    @cached_property
-    def finite(self) -> Bool[ndarray, " seed"]:
-        """Which seeds are finite at every point."""
-        whole: ndarray = np.isfinite(self.table).all(axis=1)
-        return whole
-
-    @property
-    def failed(self) -> int:
-        """How many seeds have a value that is not a finite number."""
-        return int((~self.finite).sum())
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One task. Values of x up to `trained_to` were seen in training (`None`: do not mark them).
-
-    Above `reach` no answer can be right by construction.
-    """
-
-    title: str
-    xlabel: str
-    ylabel: str
-    series: Sequence[Series]
-    trained_to: float | int | None = 1.0
-    reach: float | int | None = None
-    log_x: bool = False
-    percent: bool = False
-    """Values are shares, drawn from 0 to 100 % instead of on a logarithmic axis."""
+__all__ = [
+    "Panel",
+    "Series",
+    "doubling",
+    "draw_losses",
+    "draw_seeds",
+    "grid",
+    "in_percent",
+    "legend",
+    "logarithmic",
+    "settle",
+    "training_curves",
+    "value_curves",
+]
 
 
 def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
@@ -98,9 +56,9 @@ def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     1
     """
     figure = grid(panels, columns, _values)
-    band = Patch(color=_GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
-    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=_GREY, label="one seed")
-    known = Line2D([], [], label="published median", **_hollow(Look(_GREY, "o", "-")))  # type: ignore[arg-type]
+    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
+    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
+    known = Line2D([], [], label="published median", **_hollow(Look(GREY, "o", "-")))  # type: ignore[arg-type]
     published = any(s.published for panel in panels for s in panel.series)
     several = any(len(s.table) > 1 for panel in panels for s in panel.series)
     marks: list[Line2D | Patch] = [band, seed] if several else []
@@ -127,14 +85,15 @@ def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = 
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
+    panels = [replace(panel, trained_to=None) for panel in panels]
     figure = grid(panels, columns, draw)
-    seed = Line2D([], [], color=_GREY, lw=0.7, alpha=0.6, label="one seed")
+    seed = Line2D([], [], color=GREY, lw=0.7, alpha=0.6, label="one seed")
     legend(figure, panels, [seed], markers=False)
     return figure
 
 
-def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Figure:
-    """Lay the panels out row by row and draw each."""
+def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Drawing:
+    """Lay the panels out row by row, draw each, and keep it with the figure."""
     if not panels:
         raise ValueError("a figure needs at least one panel")
     columns = min(columns, len(panels))
@@ -142,10 +101,11 @@ def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], No
     with paper_style():
         width = 5.4 if columns == 1 else 3.7 * columns + 0.3
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-        figure = Figure(figsize=(width, 3.3 * rows + 0.6), layout=layout)
+        figure = Drawing(figsize=size(width, 3.3 * rows + 0.6), layout=layout)
         for number, panel in enumerate(panels, start=1):
             axes = figure.add_subplot(rows, columns, number)
             draw(axes, panel)
+            figure.keep(axes, panel)
             _label(axes, panel)
     return figure
 
@@ -173,7 +133,7 @@ def draw_seeds(axes: Axes, panel: Panel) -> None:
             low, median, high = np.quantile(good, [0.1, 0.5, 0.9], axis=0)
             axes.fill_between(x, low, high, color=look.colour, alpha=0.18, lw=0)
             axes.plot(x, median, look.line, color=look.colour, marker=look.marker, zorder=3)
-            axes.plot(x, good.T, ".", color=look.colour, alpha=0.4, ms=5, mew=0, zorder=2)
+            axes.plot(x, good.T, ".", color=look.colour, alpha=0.6, ms=points(6), mew=0, zorder=2)
         if len(bad):
             axes.plot(x, np.where(np.isfinite(bad), bad, np.nan).T, "x", color=look.colour, alpha=0.6, ms=4)
         if series.published:
@@ -190,7 +150,7 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
         return
     beyond = [t for t in ticks if t > trained_to]
     right = (trained_to + beyond[0]) / 2 if beyond else end
-    axes.axvspan(left, right, color="#000000", alpha=0.07, lw=0, zorder=0)
+    axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
     axes.text(
         (left + right) / 2,
         0.97,
@@ -199,8 +159,8 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
         rotation=90,
         ha="center",
         va="top",
-        fontsize=8,
-        color=_GREY,
+        fontsize=points(8),
+        color=GREY,
     )
 
 
@@ -234,7 +194,7 @@ def logarithmic(axes: Axes, panel: Panel) -> None:
     if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):
         # A logarithmic axis cannot find its own limits without a number above 0.
         axes.set_ylim(0.1, 10)
-        axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color=_GREY)
+        axes.text(0.5, 0.5, "nothing to show", transform=axes.transAxes, ha="center", color=GREY)
 
 
 def in_percent(axes: Axes, panel: Panel) -> None:
@@ -256,7 +216,7 @@ def _label(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
     failures = [f"{s.label}: {s.failed} of {len(s.table)} seeds failed" for s in panel.series if s.failed]
-    axes.set_title(panel.title, pad=6 + 11 * len(failures))
+    axes.set_title(panel.title, pad=points(6 + 11 * len(failures)))
     if failures:
         axes.annotate(
             "\n".join(failures),
@@ -264,8 +224,8 @@ def _label(axes: Axes, panel: Panel) -> None:
             xycoords="axes fraction",
             xytext=(0, 3),
             textcoords="offset points",
-            fontsize=8,
-            color=_GREY,
+            fontsize=points(8),
+            color=GREY,
             va="bottom",
         )
 
@@ -286,9 +246,9 @@ def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patc
         models.setdefault(series.label, line)
     handles = [*models.values(), *keys]
     if any(series.failed for series in every):
-        handles.append(Line2D([], [], ls="none", marker="x", color=_GREY, label="failed seed"))
+        handles.append(Line2D([], [], ls="none", marker="x", color=GREY, label="failed seed"))
     longest = max(len(str(handle.get_label())) for handle in handles)
-    inches = max(2.2, 0.6 + 0.068 * longest)
+    inches = points(max(2.2, 0.6 + 0.068 * longest))
     rows = math.ceil(len(handles) / max(1, figure.get_figwidth() // inches))
     with paper_style():
         figure.legend(handles=handles, loc="outside lower center", ncols=math.ceil(len(handles) / rows))

@@ -9,8 +9,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-from ordinate.figures.curves import _GREY, settle
-from ordinate.figures.style import OKABE_ITO, paper_style
+from ordinate.figures.curves import settle
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import GREY, OKABE_ITO, paper_style, points, size
 
 COLOURS = [OKABE_ITO[name] for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "black")]
 MARKERS = "os^DvPX"
@@ -31,13 +32,32 @@ def depth_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
     """
     with paper_style():
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-        figure = Figure(figsize=(4.6 * len(panels) + 0.4, 7.6), layout=layout)
+        figure = Drawing(figsize=size(4.6 * len(panels) + 0.4, 7.6), layout=layout)
         for number, (title, programs) in enumerate(panels.items(), start=1):
-            _panel(figure.add_subplot(2, len(panels), number), title, programs, bounds=False)
+            above = figure.add_subplot(2, len(panels), number)
+            _panel(above, title, programs, bounds=False)
+            figure.keep(above, _kept(title, programs, bounds=False))
             below = figure.add_subplot(2, len(panels), len(panels) + number)
             _panel(below, "beside the theorem's bound", programs, bounds=True)
+            figure.keep(below, _kept(f"{title}, bounds", programs, bounds=True))
         settle(figure)
     return figure
+
+
+def _kept(title: str, programs: Mapping[str, Rows], *, bounds: bool) -> Panel:
+    """The layers of a panel as numbers, or the bounds on them."""
+    series = [
+        Series(
+            name,
+            name,
+            [row["n"] for row in rows],
+            [[row["layer_bound" if bounds else "layers"] for row in rows]],
+            colour=COLOURS[place % len(COLOURS)],
+        )
+        for place, (name, rows) in enumerate(programs.items())
+    ]
+    measure = "layers that the theorem allows" if bounds else "layers"
+    return Panel(title, "processors n", measure, series, trained_to=None)
 
 
 def _panel(axes: Axes, title: str, programs: Mapping[str, Rows], *, bounds: bool) -> None:
@@ -60,7 +80,7 @@ def _panel(axes: Axes, title: str, programs: Mapping[str, Rows], *, bounds: bool
     axes.set_ylabel("layers")
     axes.set_title(title)
     if bounds:
-        bound = Line2D([], [], ls=":", color=_GREY, label=r"theorem: $2R\lceil\log_2 n\rceil$")
-        axes.legend(handles=[bound], fontsize=8, loc="upper left")
+        bound = Line2D([], [], ls=":", color=GREY, label=r"theorem: $2R\lceil\log_2 n\rceil$")
+        axes.legend(handles=[bound], fontsize=points(8), loc="upper left")
     else:
-        axes.legend(fontsize=8, loc="upper left")
+        axes.legend(fontsize=points(8), loc="upper left")

@@ -12,7 +12,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ordinate.figures.curves import settle
 from ordinate.figures.numbers import show_number
-from ordinate.figures.style import look_of, paper_style
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import look_of, paper_style, size
 
 LEAST = 1e-7
 """Smaller probabilities are not drawn."""
@@ -39,11 +40,14 @@ def distributions(
     """
     with paper_style():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
-        figure = Figure(figsize=(3.9 * (len(bars) + 1), 3.7), layout=layout)
+        figure = Drawing(figsize=size(3.9 * (len(bars) + 1), 3.7), layout=layout)
         axes = figure.subplots(1, len(bars) + 1)
         for each, distribution in zip(axes, bars, strict=False):
             _bars(each, distribution, measure)
+            figure.keep(each, _kept(distribution, measure))
         _tail(axes[-1], tail, tail_name)
+        exact = Series("exact", "positional", list(tail), [list(tail.values())])
+        figure.keep(axes[-1], Panel("at any length", "digits", tail_name, [exact], trained_to=None))
         marks = [
             Patch(color=look_of("positional").colour, alpha=0.55, lw=0, label="exact"),
             Line2D(
@@ -59,6 +63,16 @@ def distributions(
         figure.legend(handles=marks, loc="outside lower center", ncols=2)
         settle(figure)
     return figure
+
+
+def _kept(distribution: Distribution, measure: str) -> Panel:
+    shown = [k for k, p in enumerate(distribution.exact) if p > 1.5 * LEAST]
+    sampled = [[row[k] if k < len(row) else 0.0 for k in shown] for row in distribution.sampled]
+    series = [
+        Series("exact", "positional", shown, [[distribution.exact[k] for k in shown]]),
+        Series("sampled", "standard", shown, sampled),
+    ]
+    return Panel(distribution.title, measure, "probability", series, trained_to=None)
 
 
 def _bars(axes: Axes, distribution: Distribution, measure: str) -> None:

@@ -12,8 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 from numpy import ndarray
 
-from ordinate.figures.curves import _GREY, settle
-from ordinate.figures.style import OKABE_ITO, paper_style
+from ordinate.figures.curves import settle
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import GREY, OKABE_ITO, paper_style, size
 
 
 class Flow(NamedTuple):
@@ -45,7 +46,7 @@ def product_flows(
     """
     with paper_style():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
-        figure = Figure(figsize=(12.0, 3.9), layout=layout)
+        figure = Drawing(figsize=size(12.0, 3.9), layout=layout)
         left, middle, right = figure.subplots(1, 3)
         alone = np.arange(len(unseen)) > 0
         _products(left, solvable, alone, "o")
@@ -53,11 +54,14 @@ def product_flows(
         _products(middle, windowed, unseen, "x")
         middle.set_title("a larger window")
         _growth(right, growth)
+        figure.keep(left, _kept("window of one place", solvable, alone))
+        figure.keep(middle, _kept("a larger window", windowed, unseen))
+        figure.keep(right, _kept_growth(growth))
         lines = {"$A_0$": ITSELF, "$A_j$, in a window": SEEN, "$A_j$, in no window": UNSEEN}
         marks = [Line2D([], [], color=colour, label=label) for label, colour in lines.items()]
         marks += [
-            Line2D([], [], ls="none", marker="o", mfc="none", mec=_GREY, label="closed form"),
-            Line2D([], [], ls="none", marker="x", color=_GREY, label="gradient descent"),
+            Line2D([], [], ls="none", marker="o", mfc="none", mec=GREY, label="closed form"),
+            Line2D([], [], ls="none", marker="x", color=GREY, label="gradient descent"),
         ]
         figure.legend(handles=marks, loc="outside lower center", ncols=len(marks))
         settle(figure)
@@ -66,14 +70,39 @@ def product_flows(
 
 def _products(axes: Axes, flow: Flow, unseen: Bool[ndarray, " place"], marker: str) -> None:
     times, lines, marks = flow
-    half = lines.shape[1] // 2 + 1  # the other half mirrors this one
-    for j in reversed(range(half)):
-        colour = ITSELF if j == 0 else UNSEEN if unseen[j] else SEEN
+    for j in reversed(range(_half(flow))):
+        colour = _colour(j, unseen)
         axes.plot(times, lines[:, j], color=colour, lw=1.8 if j == 0 else 0.9, alpha=1.0 if j == 0 else 0.7)
         if j % 8 == 0 or j == 1:
             axes.plot(times, marks[:, j], ls="none", marker=marker, ms=4, mfc="none", color=colour, mew=0.9)
     axes.set_xlabel("time of the flow")
     axes.set_ylabel("product $A_j$")
+
+
+def _half(flow: Flow) -> int:
+    """Products that differ: the other half mirrors this one."""
+    return int(flow.lines.shape[1]) // 2 + 1
+
+
+def _colour(j: int, unseen: Bool[ndarray, " place"]) -> str:
+    return ITSELF if j == 0 else UNSEEN if unseen[j] else SEEN
+
+
+def _kept(title: str, flow: Flow, unseen: Bool[ndarray, " place"]) -> Panel:
+    series = [
+        Series(f"A_{j}", "flow", flow.times.tolist(), flow.lines[:, j][None], colour=_colour(j, unseen))
+        for j in range(_half(flow))
+    ]
+    return Panel(title, "time of the flow", "product A_j", series, trained_to=None)
+
+
+def _kept_growth(growth: Mapping[str, Sequence[Any]]) -> Panel:
+    losses = np.array(growth["losses"], dtype=np.float64).T
+    series = [
+        Series("descent", "descent", growth["ratio"], losses, colour=UNSEEN),
+        Series("expected", "expected", growth["ratio"], [growth["expected"]], colour=ITSELF),
+    ]
+    return Panel("growth of the test loss", "n / d", "test loss", series, trained_to=None)
 
 
 def _growth(axes: Axes, growth: Mapping[str, Sequence[Any]]) -> None:

@@ -5,18 +5,22 @@
 (True, True)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ordinate.figures.sections import Command, FigureSection, KeyValues, Section, Table, Text, VerdictTable
+from ordinate.figures.frames import Frame
+from ordinate.figures.script import SCRIPT
+from ordinate.figures.sections import Command, FigureSection, Group, KeyValues, Section, Table, Text
 from ordinate.figures.stylesheet import CSS
+from ordinate.figures.verdicts import VerdictTable
 from ordinate.runs import write_text
 
 __all__ = [
     "Command",
     "FigureSection",
+    "Group",
     "KeyValues",
     "Report",
     "Section",
@@ -30,11 +34,28 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Report:
-    """A title, one sentence or two on what this is, and the sections in reading order, verdicts first."""
+    """A title, one sentence or two on what this is, and the sections in reading order, verdicts first.
+
+    `data` are tables that are too long for a page and go with it as files.
+    """
 
     title: str
     lead: str
     sections: Sequence[Section]
+    data: Sequence[Frame] = ()
+
+    def figures(self) -> list[FigureSection]:
+        """Every figure, those of groups included."""
+        return [section for section in _inside(self.sections) if isinstance(section, FigureSection)]
+
+    def frames(self) -> list[Frame]:
+        """Every table, verdicts and the values of figures included."""
+        told = (
+            section.frames()
+            for section in _inside(self.sections)
+            if isinstance(section, VerdictTable | Table | FigureSection)
+        )
+        return [*self.data, *(frame for frames in told for frame in frames)]
 
 
 def render(report: Report) -> str:
@@ -57,6 +78,7 @@ def render(report: Report) -> str:
 <main>
 {sections}
 </main>
+<script>{SCRIPT}</script>
 </body>
 </html>
 """
@@ -69,6 +91,15 @@ def write_report(report: Report, path: str | Path) -> Path:
     return path
 
 
+def _inside(sections: Sequence[Section]) -> Iterator[Section]:
+    """Sections, and those of groups."""
+    for section in sections:
+        yield section
+        if isinstance(section, Group):
+            yield from _inside(section.sections)
+
+
 def _section(section: Section) -> str:
     heading = f"<h2>{escape(section.title)}</h2>\n" if section.title else ""
-    return f"<section>\n{heading}{section.body()}\n</section>"
+    group = f' class="group" id="{section.anchor}"' if isinstance(section, Group) else ""
+    return f"<section{group}>\n{heading}{section.body()}\n</section>"

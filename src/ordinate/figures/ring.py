@@ -1,6 +1,7 @@
 """Figures of models on a ring: losses by place, and the maps they have learned."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,8 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
-from ordinate.figures.curves import _GREY, Panel, draw_losses, grid, legend, logarithmic, settle
-from ordinate.figures.style import look_of, paper_style
+from ordinate.figures.curves import draw_losses, grid, legend, logarithmic, settle
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import GREY, INK, ON_IMAGE, look_of, paper_style, points, size
 
 
 def ring_losses(
@@ -35,8 +37,8 @@ def ring_losses(
         if panel is train:
             axes.set_xscale("log")
             return
-        axes.axhline(level, color="#000000", lw=0.9, ls=(0, (1, 2)), zorder=1)
-        axes.plot(panel.series[0].x, expected, color="#000000", lw=1.0, ls="--", zorder=4)
+        axes.axhline(level, color=INK, lw=0.9, ls=(0, (1, 2)), zorder=1)
+        axes.plot(panel.series[0].x, expected, color=INK, lw=1.0, ls="--", zorder=4)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         _shade_filled(axes, panel)
         logarithmic(axes, panel)
@@ -44,10 +46,16 @@ def ring_losses(
         axes.set_ylim(low, max(high, 4 * level))
 
     figure = grid([train, test], 2, draw)
+    places = test.series[0].x
+    known = [
+        Series("shifts, expected gradients", "baseline", places, [list(expected)], colour=INK),
+        Series(level_name, "baseline", places, [[level] * len(places)], colour=INK),
+    ]
+    figure.keep(figure.axes[1], replace(test, series=[*test.series, *known]))
     marks = [
-        Line2D([], [], color=_GREY, lw=0.7, alpha=0.6, label="one seed"),
-        Line2D([], [], color="#000000", lw=0.9, ls=(0, (1, 2)), label=level_name),
-        Line2D([], [], color="#000000", lw=1.0, ls="--", label="shifts, expected gradients"),
+        Line2D([], [], color=GREY, lw=0.7, alpha=0.6, label="one seed"),
+        Line2D([], [], color=INK, lw=0.9, ls=(0, (1, 2)), label=level_name),
+        Line2D([], [], color=INK, lw=1.0, ls="--", label="shifts, expected gradients"),
     ]
     legend(figure, [train, test], marks, markers=False)
     return figure
@@ -70,7 +78,7 @@ def ring_maps(
     """
     with paper_style():
         layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
-        figure = Figure(figsize=(4.0 * (len(maps) + 1), 4.0), layout=layout)
+        figure = Drawing(figsize=size(4.0 * (len(maps) + 1), 4.0), layout=layout)
         axes = figure.subplots(1, len(maps) + 1)
         for each, (name, values) in zip(axes, maps.items(), strict=False):
             places = len(values)
@@ -87,10 +95,14 @@ def ring_maps(
             each.set_xlabel("key place j")
             each.set_ylabel("query place i")
             edge = filled + 0.5
-            each.plot([0.5, edge, edge], [edge, edge, 0.5], color="#000000", lw=1.0, ls="--")
+            each.plot([0.5, edge, edge], [edge, edge, 0.5], color=ON_IMAGE, lw=1.0, ls="--")
         bar = figure.colorbar(image, ax=list(axes[:-1]), shrink=0.8, pad=0.02, extend="both")
         bar.set_label("effective weight, clipped")
         _weights(axes[-1], weights, wanted)
+        learned = Series("learned", "positional", list(range(len(wanted))), weights)
+        given = Series("wanted", "baseline", list(range(len(wanted))), [wanted.tolist()], colour=INK)
+        kept = Panel("RPE, weight by difference", "i - j + (n - 1)/2", "weight", [learned, given], None)
+        figure.keep(axes[-1], kept)
         settle(figure)
     return figure
 
@@ -98,15 +110,15 @@ def ring_maps(
 def _weights(axes: Axes, weights: Float[ndarray, "seed place"], wanted: Float[ndarray, " place"]) -> None:
     look, index = look_of("positional"), np.arange(len(wanted))
     axes.plot(index, weights.T, color=look.colour, lw=0.9, alpha=0.5)
-    axes.plot(index, wanted, ls="none", marker="o", ms=5, mfc="none", mec="#000000", mew=0.9)
+    axes.plot(index, wanted, ls="none", marker="o", ms=5, mfc="none", mec=INK, mew=0.9)
     axes.set_title("RPE, weight by difference")
     axes.set_xlabel("i - j + (n - 1)/2")
     axes.set_box_aspect(1)
     marks = [
         Line2D([], [], color=look.colour, lw=0.9, label="learned, one seed"),
-        Line2D([], [], ls="none", marker="o", ms=5, mfc="none", mec="#000000", label="wanted"),
+        Line2D([], [], ls="none", marker="o", ms=5, mfc="none", mec=INK, label="wanted"),
     ]
-    axes.legend(handles=marks, loc="upper right", fontsize=8)
+    axes.legend(handles=marks, loc="upper right", fontsize=points(8))
 
 
 def _shade_filled(axes: Axes, panel: Panel) -> None:
@@ -114,7 +126,7 @@ def _shade_filled(axes: Axes, panel: Panel) -> None:
     assert panel.trained_to is not None
     left, right = float(panel.series[0].x[0]) - 0.5, float(panel.series[0].x[-1]) + 0.5
     edge = float(panel.trained_to) + 0.5
-    axes.axvspan(left, edge, color="#000000", alpha=0.07, lw=0, zorder=0)
+    axes.axvspan(left, edge, color=INK, alpha=0.07, lw=0, zorder=0)
     axes.text(
         (left + edge) / 2,
         0.475,
@@ -123,7 +135,7 @@ def _shade_filled(axes: Axes, panel: Panel) -> None:
         ha="center",
         va="center",
         rotation=90,
-        fontsize=8,
-        color=_GREY,
+        fontsize=points(8),
+        color=GREY,
     )
     axes.set_xlim(left, right)

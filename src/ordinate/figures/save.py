@@ -1,8 +1,9 @@
 """Figures as files: the same figure gives the same bytes, and a reader never meets half a file."""
 
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from matplotlib.figure import Figure
 
@@ -12,44 +13,52 @@ from ordinate.runs import write_bytes
 
 DPI = 160
 
+Kind: TypeAlias = Literal["png", "svg", "pdf"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+# A key set to None leaves out what matplotlib would write by itself.
+_METADATA: dict[Kind, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 
-def figure_bytes(figure: Figure, kind: Literal["png", "svg"]) -> bytes:
+
+def figure_bytes(figure: Figure, kind: Kind) -> bytes:
     """Return the figure as a file's content, without dates, versions or random names in it."""
     buffer = BytesIO()
-    # A key set to None leaves out what matplotlib would write by itself.
-    metadata = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
     with paper_style():
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=_METADATA[kind])
     return buffer.getvalue()
 
 
-def save_figure(figure: Figure, path: str | Path) -> list[Path]:
+def save_figure(figure: Figure, path: str | Path, kinds: Sequence[Kind] = ("png", "svg")) -> list[Path]:
     """Write `path`.png and `path`.svg and return both paths; `path` has no suffix, dots in it are kept.
 
     >>> save_figure(figure, "out/value-scale")  # doctest: +SKIP
     [PosixPath('out/value-scale.png'), PosixPath('out/value-scale.svg')]
     """
     path = Path(path)
-    contents = {path.with_name(f"{path.name}.{kind}"): figure_bytes(figure, kind) for kind in ("png", "svg")}
+    contents = {path.with_name(f"{path.name}.{kind}"): figure_bytes(figure, kind) for kind in kinds}
     for target, content in contents.items():
         write_bytes(target, content)
     return list(contents)
 
 
 def write_figure(figure: Figure, path: Path) -> None:
-    """Write one file, a PNG or an SVG by its ending; another ending is refused."""
+    """Write one file, a PNG, an SVG or a PDF by its ending; another ending is refused."""
     check_ending(path)
-    write_bytes(path, figure_bytes(figure, "svg" if path.suffix == ".svg" else "png"))
+    kind = next(kind for kind in _KINDS if path.suffix == f".{kind}")
+    write_bytes(path, figure_bytes(figure, kind))
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that is neither a PNG nor an SVG.
+    """Refuse a file that is no PNG, SVG or PDF.
 
-    >>> check_ending(Path("depth.pdf"))
+    >>> check_ending(Path("depth.jpg"))
     Traceback (most recent call last):
-    ordinate.errors.OrdinateError: 'depth.pdf' is no picture that can be written: write depth.png or depth.svg
+    ordinate.errors.OrdinateError: 'depth.jpg' is no picture that can be written: write depth.png, .svg or .pdf
     """
-    if path.suffix not in (".png", ".svg"):
+    if path.suffix.removeprefix(".") not in _KINDS:
         raise OrdinateError(
-            f"{str(path)!r} is no picture that can be written: write {path.stem}.png or {path.stem}.svg"
+            f"{str(path)!r} is no picture that can be written: write {path.stem}.png, .svg or .pdf"
         )

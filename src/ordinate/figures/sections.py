@@ -1,7 +1,7 @@
 """The parts a report is made of. Each turns itself into HTML; all text of the caller is escaped."""
 
+import re
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -9,20 +9,17 @@ from typing import Protocol, runtime_checkable
 
 from matplotlib.figure import Figure
 
-from ordinate.evaluation.claims import FEWEST_SEEDS, Claim, Verdict
-from ordinate.evaluation.statistics import Interval, coverage_ceiling
+from ordinate.evaluation.statistics import Interval
+from ordinate.figures.frames import Frame, unique, values_frame
+from ordinate.figures.inline import inline_svg
 from ordinate.figures.numbers import show_interval, show_number
+from ordinate.figures.panels import Drawing
+from ordinate.figures.readings import readings
 from ordinate.figures.save import figure_bytes
+from ordinate.runs.plain import to_json
 
 LARGEST_SVG = 600_000
 """Bytes above which a drawing goes into the report as PNG."""
-
-_BADGES: dict[Verdict | None, tuple[str, str]] = {
-    "supported": ("✓", "supported"),
-    "contradicted": ("✗", "contradicted"),
-    "inconclusive": ("?", "inconclusive"),
-    None: ("○", "no verdict"),
-}
 
 
 @runtime_checkable
@@ -40,24 +37,6 @@ class Section(Protocol):
 
 
 @dataclass(frozen=True)
-class VerdictTable:
-    """Claims with their verdicts: what was measured, needed and published, seeds and scale."""
-
-    claims: Sequence[Claim]
-    title: str = "Verdicts"
-
-    def body(self) -> str:
-        """Return a tally, a table (cards on a narrow screen) and what the intervals promise."""
-        if not self.claims:
-            return "<p>No claims.</p>"
-        rows = "\n".join(map(_claim_row, self.claims))
-        names = ["Verdict", "Claim", "Measured", "Needed", "Published", "Seeds", "Scale"]
-        head = "".join(f'<th scope="col">{name}</th>' for name in names)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
-        return f'{_tally(self.claims)}\n<div class="cards">{table}</div>\n{_small_print(self.claims)}'
-
-
-@dataclass(frozen=True)
 class Table:
     """Rows of anything: numbers and intervals are rounded to three figures, numbers are set to the right.
 
@@ -69,6 +48,7 @@ class Table:
     rows: Sequence[Sequence[object]]
     caption: str = ""
     title: str = ""
+    name: str = "table"
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -93,27 +73,54 @@ class Table:
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
         return f'<div class="scroll" tabindex="0">{table}</div>'
 
+    def frames(self) -> list[Frame]:
+        """The rows as they are shown, an interval as three columns."""
+        if not self.rows:
+            return []
+        spread = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.headers))]
+        names: list[str] = []
+        for name, wide in zip(unique(self.headers), spread, strict=True):
+            names += [name, f"{name}, low", f"{name}, high"] if wide else [name]
+        rows = [
+            [cell for value, wide in zip(row, spread, strict=True) for cell in _spread(value, wide)]
+            for row in self.rows
+        ]
+        return [Frame(self.name, names, rows, self.caption)]
+
 
 @dataclass(frozen=True)
 class FigureSection:
-    """A figure, or SVG text, on a light card in any colour scheme. `alt` is the caption unless given."""
+    """A figure that tells its numbers. `alt` is the caption unless given; `name` is that of its files."""
 
-    figure: Figure | str
+    figure: Figure
     caption: str
     title: str = ""
     alt: str = ""
+    name: str = "figure"
 
     def body(self) -> str:
-        """Return the image inside the page, as SVG or, for a large drawing, as PNG."""
-        kind, content = _image(self.figure)
-        source = f"data:image/{kind};base64,{b64encode(content).decode()}"
+        """Return the drawing as part of the page, a large one as PNG on white, and its readings as data."""
         alt = escape(self.alt or self.caption)
-        # Letters are as large in every figure; on a phone a wide one scrolls in its card rather than shrink.
-        inches = self.figure.get_figwidth() if isinstance(self.figure, Figure) else 8
+        svg = figure_bytes(self.figure, "svg")
+        if len(svg) > LARGEST_SVG:
+            picture = b64encode(figure_bytes(self.figure, "png")).decode()
+            kind, image = "plate picture", f'<img src="data:image/png;base64,{picture}" alt="{alt}">'
+        else:
+            kind, image = "plate", inline_svg(svg.decode(), alt)
+        # Letters are as large in every figure; on a phone a wide one scrolls in its plate rather than shrink.
+        inches = self.figure.get_figwidth()
         sizes = f"max-width: {100 * inches:.0f}px; --readable: {75 * inches:.0f}px"
-        image = f'<img src="{source}" alt="{alt}" style="{sizes}">'
-        caption = f"<figcaption>{escape(self.caption)}</figcaption>"
-        return f'<figure><div class="card scroll" tabindex="0">{image}</div>{caption}</figure>'
+        drawing = f'<div class="drawing" style="{sizes}">{image}</div>'
+        plate = f'<div class="{kind} scroll" tabindex="0" role="group">{drawing}</div>'
+        data = to_json(readings(self.figure)).replace("<", "\\u003c")
+        script = f'<script type="application/json">{data}</script>'
+        return f"<figure>{plate}<figcaption>{escape(self.caption)}</figcaption>{script}</figure>"
+
+    def frames(self) -> list[Frame]:
+        """Every value that the figure shows."""
+        if not isinstance(self.figure, Drawing) or not self.figure.panels:
+            return []
+        return [values_frame(f"{self.name}-values", self.figure, self.name)]
 
 
 @dataclass(frozen=True)
@@ -153,51 +160,43 @@ class Command:
         return f'<pre tabindex="0"><code>{escape(self.text)}</code></pre>'
 
 
-def badge(verdict: Verdict | None) -> str:
-    """Return a verdict as sign and word, so that it can be read without colour."""
-    sign, word = _BADGES[verdict]
-    sign = f'<span aria-hidden="true">{sign}</span>'
-    return f'<span class="badge {word.replace(" ", "-")}">{sign} {word}</span>'
+@dataclass(frozen=True)
+class Group:
+    """Sections that belong together under one heading, such as a figure of a paper; `name` is its address."""
+
+    title: str
+    name: str
+    lead: str
+    sections: Sequence[Section]
+
+    def body(self) -> str:
+        """Return the lead and the sections with their headings one level down."""
+        parts = [f'<p class="name">{escape(self.name)}</p>', f"<p>{escape(self.lead)}</p>"]
+        for section in self.sections:
+            heading = f"<h3>{escape(section.title)}</h3>\n" if section.title else ""
+            parts.append(f"<section>\n{heading}{section.body()}\n</section>")
+        return "\n".join(parts)
+
+    @property
+    def anchor(self) -> str:
+        """Where links to the group lead."""
+        return anchor(self.name)
 
 
-def _claim_row(claim: Claim) -> str:
-    failed = f' <span class="failed">({claim.failed} failed)</span>' if claim.failed else ""
-    estimate, interval = show_interval(claim.measured).split(" ", 1)
-    named = {
-        "Measured": estimate if claim.exact else f'{estimate} <span class="whole">{interval}</span>',
-        "Needed": escape(str(claim.predicate)),
-        "Published": show_number(claim.published),
-        "Seeds": claim.basis if claim.exact else f"{claim.seeds}{failed}",
-        "Scale": claim.scale,
-    }
-    cells = "".join(f'<td class="named" data-label="{name}">{value}</td>' for name, value in named.items())
-    sentence = f'{escape(claim.sentence)}<span class="reason">{escape(claim.reason)}</span>'
-    return f"<tr><td>{badge(claim.verdict)}</td><td>{sentence}</td>{cells}</tr>"
+def anchor(name: str) -> str:
+    """A name as an address inside a page.
+
+    >>> anchor("symmetry/proposition-5.1")
+    'symmetry-proposition-5.1'
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", name)
 
 
-def _tally(claims: Sequence[Claim]) -> str:
-    counts = Counter(claim.verdict for claim in claims)
-    parts = (f"{counts[verdict]} {word}" for verdict, (_, word) in _BADGES.items() if counts[verdict])
-    total = "1 claim" if len(claims) == 1 else f"{len(claims)} claims"
-    return f'<p class="tally">{total}: {", ".join(parts)}.</p>'
-
-
-def _small_print(claims: Sequence[Claim]) -> str:
-    """Say what the brackets are, and what few seeds cannot promise."""
-    claims = [claim for claim in claims if not claim.exact]
-    if not claims:
-        return '<p class="small">All numbers are exact.</p>'
-    levels = sorted({claim.measured.level for claim in claims})
-    text = f"In brackets: the {' or '.join(f'{100 * level:g} %' for level in levels)} bootstrap interval."
-    judged = [claim.seeds - claim.failed for claim in claims if claim.verdict]
-    fewest = min((finite for finite in judged if finite >= FEWEST_SEEDS), default=0)
-    if fewest and coverage_ceiling(fewest) < levels[-1]:
-        ceiling = f"{100 * coverage_ceiling(fewest):.3g} %"
-        text += (
-            f" Few seeds promise less than that: some rows rest on {fewest}, and the whole range of {fewest} "
-            f"seeds holds the median of all possible seeds with probability {ceiling} only."
-        )
-    return f'<p class="small">{text}</p>'
+def _spread(value: object, wide: bool) -> list[object]:
+    """A cell as plain values; one of a column with intervals as estimate, low and high."""
+    if isinstance(value, Interval):
+        return [value.estimate, value.low, value.high]
+    return [value, None, None] if wide else [value]
 
 
 def _is_number(value: object) -> bool:
@@ -213,11 +212,3 @@ def _cell(value: object) -> str:
         case Interval():
             return f'<span class="whole">{show_interval(value)}</span>'
     return escape(str(value))
-
-
-def _image(figure: Figure | str) -> tuple[str, bytes]:
-    """Return the subtype of the image and its bytes."""
-    svg = figure.encode() if isinstance(figure, str) else figure_bytes(figure, "svg")
-    if isinstance(figure, Figure) and len(svg) > LARGEST_SVG:
-        return "png", figure_bytes(figure, "png")
-    return "svg+xml", svg

@@ -1,11 +1,12 @@
 """How figures look: one style, and for every role a series can play one colour, marker and line.
 
 The colours are those of Okabe and Ito, told apart with any common colour blindness; marker and line style
-repeat the difference for print without colour.
+repeat the difference for print without colour. A figure is drawn for a page, or for a column of a paper.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,28 @@ ROLES: dict[str, Look] = {
 }
 """Fixed for the whole project: a reader who has learnt one figure can read the next."""
 
+INK, GREY, EDGE, GRID, PAPER = "#000000", "#555555", "#444444", "#d9d9d9", "#ffffff"
+"""What is not a series: text and marks, remarks, frames, lines of the grid, the ground."""
+
+ON_IMAGE = "#1a1a1a"
+"""Lines over an image, whose ground is the same in every scheme."""
+
+DARK: dict[str, str] = {
+    INK: "#e8eaed",
+    GREY: "#a9b1bb",
+    EDGE: "#8b939d",
+    GRID: "#363c44",
+    PAPER: "#1e2227",
+    OKABE_ITO["orange"]: "#e69f00",
+    OKABE_ITO["sky"]: "#a5d8ff",
+    OKABE_ITO["green"]: "#00b888",
+    OKABE_ITO["yellow"]: "#f0e442",
+    OKABE_ITO["blue"]: "#3d8fe0",
+    OKABE_ITO["vermilion"]: "#f06a0a",
+    OKABE_ITO["purple"]: "#d98bb8",
+}
+"""What each colour becomes on a dark ground."""
+
 LAST = ", last"
 """After a role: the last checkpoint of a model whose checkpoint was picked, in the same colour."""
 
@@ -52,30 +75,97 @@ _STYLE: dict[Any, object] = {
     "savefig.facecolor": "white",
     "savefig.bbox": None,
     "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.labelsize": 10,
     "axes.facecolor": "white",
-    "axes.edgecolor": "#444444",
-    "axes.linewidth": 0.8,
+    "axes.edgecolor": EDGE,
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "grid.color": "#d9d9d9",
-    "grid.linewidth": 0.6,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
+    "grid.color": GRID,
     "legend.frameon": False,
-    "legend.fontsize": 10,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 5,
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # publishers refuse Type 3
     "svg.hashsalt": "ordinate",
     "text.usetex": False,
 }
+
+
+_LETTERS: dict[Any, float] = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.labelsize": 10,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 10,
+}
+_STROKES: dict[Any, float] = {
+    "axes.linewidth": 0.8,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """Where a figure will stand: how large its letters and strokes are, and how wide it may be, in inches."""
+
+    letters: float = 1.0
+    strokes: float = 1.0
+    narrow: float | None = None
+    """The width of figures with one panel; `None` leaves the size as it is."""
+    wide: float | None = None
+
+    def size(self, width: float, height: float) -> tuple[float, float]:
+        """Width and height of a figure that takes this much of a page.
+
+        >>> PAGE.size(11.4, 7.2)
+        (11.4, 7.2)
+        >>> COLUMN.size(5.4, 3.9)[0], COLUMN.size(11.4, 7.2)[0]
+        (3.35, 6.9)
+        """
+        if self.narrow is None or self.wide is None:
+            return width, height
+        taken = self.narrow if width < NARROW else self.wide
+        # Letters shrink less than panels do: what stands above and below them needs its share of the height.
+        return taken, height * taken / width * (0.5 + 0.5 * self.letters * width / taken)
+
+
+NARROW = 5.8
+"""Figures below this width, in inches, go into one column of two."""
+PAGE = Format()
+"""A report, a screen."""
+COLUMN = Format(letters=0.75, strokes=0.7, narrow=3.35, wide=6.9)
+"""A column of a paper, or the width of its text: letters of 7 to 8 points when the figure is not scaled."""
+
+_format: ContextVar[Format] = ContextVar("format", default=PAGE)
+
+
+@contextmanager
+def drawn_for(place: Format) -> Iterator[None]:
+    """Draw figures for a place inside the `with` block.
+
+    >>> with drawn_for(COLUMN):
+    ...     points(8)
+    6.0
+    """
+    token = _format.set(place)
+    try:
+        yield
+    finally:
+        _format.reset(token)
+
+
+def size(width: float, height: float) -> tuple[float, float]:
+    """The size of a figure in inches, as the place has it."""
+    return _format.get().size(width, height)
+
+
+def points(letters: float | int) -> float:
+    """The size of letters in points, as the place has it."""
+    return letters * _format.get().letters
 
 
 def look_of(role: str) -> Look:
@@ -107,4 +197,7 @@ def paper_style() -> Iterator[None]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
+        place = _format.get()
+        matplotlib.rcParams.update({name: value * place.letters for name, value in _LETTERS.items()})
+        matplotlib.rcParams.update({name: value * place.strokes for name, value in _STROKES.items()})
         yield

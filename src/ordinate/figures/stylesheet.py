@@ -1,17 +1,21 @@
 """The look of a report: system fonts, light and dark, phone to desk to paper."""
 
-CSS = """
+from ordinate.figures.inline import palette
+
+_CSS = """
 :root {
   color-scheme: light dark;
   --page: #ffffff; --ink: #1c1e21; --soft: #5a6068; --line: #d6dae0; --panel: #f5f6f8;
   --good: #00654b; --good-back: #ddf3eb; --bad: #9a3a00; --bad-back: #fde8da;
   --open: #5f4700; --open-back: #fdf3cf; --none: #4a5058; --none-back: #e9ebee;
+  LIGHT
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #15181c; --ink: #e8eaed; --soft: #a3abb5; --line: #363c44; --panel: #1e2227;
     --good: #7fe0bd; --good-back: #12382c; --bad: #ffb38a; --bad-back: #46230f;
     --open: #f5d97a; --open-back: #3d3210; --none: #c3c9d1; --none-back: #30363d;
+    DARK
   }
 }
 * { box-sizing: border-box; }
@@ -22,6 +26,11 @@ body {
 }
 h1 { font-size: clamp(1.5rem, 4vw, 2.1rem); line-height: 1.2; margin: 0 0 .4rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 0 0 .7rem; }
+h3 { font-size: 1rem; line-height: 1.3; margin: 0 0 .5rem; }
+a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: .15em; }
+.group { border-top: 1px solid var(--line); padding-top: 1.6rem; }
+.group section { margin-top: 1.5rem; }
+.name { color: var(--soft); font-size: .875rem; margin: -.5rem 0 .6rem; }
 .lead { color: var(--soft); font-size: 1.05rem; margin: 0; max-width: 48rem; }
 section { margin-top: 2.2rem; }
 p { margin: 0 0 .8rem; max-width: 48rem; overflow-wrap: anywhere; }
@@ -48,8 +57,34 @@ td.number, .whole { white-space: nowrap; }
 .no-verdict { color: var(--none); background: var(--none-back); border-style: dotted; }
 .scroll { overflow-x: auto; }
 figure { margin: 0; }
-.card { background: #ffffff; border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; }
-.card img { display: block; width: 100%; height: auto; margin: 0 auto; }
+.plate {
+  background: var(--c-ffffff); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
+}
+.plate.picture { background: #ffffff; }
+.plate:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid #3d8fe0; outline-offset: 2px; }
+.drawing { position: relative; margin: 0 auto; }
+.drawing svg, .drawing img { display: block; width: 100%; height: auto; }
+.drawing svg { fill: var(--c-000000); }
+.drawing svg * { stroke-linejoin: round; stroke-linecap: butt; }
+.hint { color: var(--soft); font-size: .8125rem; margin: .4rem 0 0; }
+.guide { position: absolute; border-left: 1px dashed var(--soft); pointer-events: none; }
+.guide.cell { border: 2px solid var(--c-000000); outline: 1px solid var(--c-ffffff); }
+.dot {
+  position: absolute; width: 11px; height: 11px; margin: -5.5px 0 0 -5.5px; border-radius: 50%;
+  border: 2px solid var(--mark); background: var(--c-ffffff); pointer-events: none;
+}
+.reading {
+  position: fixed; z-index: 2; max-width: min(22rem, calc(100vw - 1rem)); padding: .5rem .7rem; pointer-events: none;
+  background: var(--page); color: var(--ink); border: 1px solid var(--soft); border-radius: .4rem;
+  box-shadow: 0 2px 10px rgb(0 0 0 / .25); font-size: .8125rem; line-height: 1.4; font-variant-numeric: tabular-nums;
+}
+.reading .where, .reading .median { font-weight: 600; }
+.reading .y, .reading .seeds { color: var(--soft); }
+.reading .line { margin-top: .3rem; }
+.reading .label::before {
+  content: ""; display: inline-block; width: .65rem; height: .65rem; margin-right: .4rem; border-radius: 50%;
+  background: var(--mark);
+}
 figcaption { margin-top: .5rem; max-width: 48rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.5rem; margin: 0; }
 dt { color: var(--soft); }
@@ -60,7 +95,7 @@ pre {
 }
 @media (max-width: 760px) {
   body { padding: 1.25rem 1rem 3rem; }
-  .card img { min-width: var(--readable); }
+  .drawing { min-width: var(--readable); }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .5rem; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -76,13 +111,17 @@ pre {
     --page: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb; --panel: #f5f6f8;
     --good: #00654b; --good-back: #ddf3eb; --bad: #9a3a00; --bad-back: #fde8da;
     --open: #5f4700; --open-back: #fdf3cf; --none: #4a5058; --none-back: #e9ebee;
+    LIGHT
   }
   body { max-width: none; padding: 0; }
   .scroll { overflow: visible; }
-  .card { border: 0; padding: 0; }
-  .card img { min-width: 0; }
+  .plate { border: 0; padding: 0; }
+  .drawing { min-width: 0; }
+  .reading, .guide, .dot, .hint { display: none; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   tr, figure, pre { break-inside: avoid; }
   h2 { break-after: avoid; }
 }
 """
+
+CSS = _CSS.replace("LIGHT", palette(dark=False)).replace("DARK", palette(dark=True))

@@ -1,8 +1,10 @@
 """Papers: every figure a command, every claim a verdict."""
 
 from pathlib import Path
+from typing import Any
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.figures.report import Report
 from ordinate.papers.beyond.addition import Addition1000
 from ordinate.papers.beyond.cascades import Cascades
 from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
@@ -13,6 +15,7 @@ from ordinate.papers.memories.dot_product import PROP_4_2
 from ordinate.papers.memories.fixed import FIXED
 from ordinate.papers.memories.nesting import NESTING
 from ordinate.papers.memories.roles import BEYOND as MEMORIES_BEYOND
+from ordinate.papers.page import figures_report
 from ordinate.papers.positional.compiled import CompiledMeetsTrained
 from ordinate.papers.positional.cost import Cost
 from ordinate.papers.positional.depth import Depth
@@ -63,6 +66,12 @@ FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *S
 
 def rewrite_report(folder: Path) -> Result:
     """Draw the figure and the report of a reproduction again from its `result.json`."""
+    figure, document = stored(folder)
+    return figure.write(document, folder)
+
+
+def stored(folder: Path) -> tuple[Figure, dict[str, Any]]:
+    """The figure whose result is in a folder, and its document."""
     path = folder / "result.json"
     if not path.is_file():
         raise OrdinateError(f"{folder} holds no result.json: give the folder of a reproduction")
@@ -70,7 +79,16 @@ def rewrite_report(folder: Path) -> Result:
     name = document.get("figure") if isinstance(document, dict) else None
     if name not in FIGURES:
         raise OrdinateError(f"{path} is of the figure {name!r}: {nearest(str(name), FIGURES)}")
-    return FIGURES[name].write(document, folder)
+    return FIGURES[name], document
 
 
-__all__ = ["FIGURES", "Figure", "Result", "published", "rewrite_report"]
+def stored_report(folder: Path) -> Report:
+    """One page of all reproductions below a folder, in the order of `FIGURES`."""
+    found = [stored(path.parent) for path in sorted(folder.glob("**/result.json"))]
+    order = list(FIGURES)
+    found.sort(key=lambda pair: order.index(pair[0].name))
+    name = folder.resolve().name
+    return figures_report(found, f"{name[:1].upper()}{name[1:]}")
+
+
+__all__ = ["FIGURES", "Figure", "Result", "published", "rewrite_report", "stored", "stored_report"]

@@ -117,17 +117,28 @@ class Figure(ABC):
         stem = folder / self.name.rpartition("/")[2]
         images = {path.suffix[1:]: path for path in save_figure(drawing, stem)}
         result = Result(document, {"json": folder / "result.json", **images, "html": folder / "report.html"})
-        sections: list[Section] = [
-            VerdictTable(result.claims),
-            FigureSection(drawing, self.caption(document)),
-            Table(*result.table, caption=document["table"]["caption"]),
-            Text(self.notes(document)),
+        write_report(self.report(document, drawing), result.files["html"])
+        return result
+
+    def report(self, document: dict[str, Any], drawing: Drawing | None = None) -> Report:
+        """The page of a document: verdicts first."""
+        claims = Result(document, {}).claims
+        verdicts = VerdictTable(claims, name=f"{self.name.rpartition('/')[2]}-verdicts")
+        return Report(self.title, self.summary, [verdicts, *self.sections(document, drawing)])
+
+    def sections(
+        self, document: dict[str, Any], drawing: Drawing | None = None, name: str = ""
+    ) -> list[Section]:
+        """The figure, its table, notes, settings, environment, and how to rerun it; `name` is that of its files."""
+        table, name = document["table"], name or self.name.rpartition("/")[2]
+        return [
+            FigureSection(drawing or self.draw(document), self.caption(document), name=name),
+            Table(table["headers"], table["rows"], caption=table["caption"], name=f"{name}-table"),
+            Text(self.notes(document), title="Notes"),
             KeyValues(document["settings"], title="Settings"),
             KeyValues(_flat(document["environment"]), title="Environment"),
             Command(document["command"]),
         ]
-        write_report(Report(self.title, self.summary, sections), result.files["html"])
-        return result
 
     def check(self, scale: str) -> None:
         """Refuse a scale that this figure does not have."""

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch.nn.functional import pad
 
@@ -13,7 +12,8 @@ from ordinate.evaluation.claims import AtLeast, Claim, Predicate
 from ordinate.evaluation.slices import PLACE, sliced
 from ordinate.evaluation.statistics import summarise
 from ordinate.evaluation.sweep import TestSet, measure, test_set
-from ordinate.figures.style import look_of, paper_style
+from ordinate.figures.panels import Drawing, Panel, Series
+from ordinate.figures.style import look_of, paper_style, size
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums
 from ordinate.papers.symmetry.figure import differences
@@ -85,7 +85,7 @@ class Places(Trained):
         places = [name for name in values if name.startswith("digit")]
         look, paper = look_of("second"), look_of("baseline")
         with paper_style():
-            figure = Drawing(figsize=(5.6, 3.4), layout="constrained")
+            figure = Drawing(figsize=size(5.6, 3.4), layout="constrained")
             axes = figure.add_subplot()
             x = np.arange(1, len(places) + 1)
             rows = np.array([values[name] for name in places])
@@ -107,6 +107,8 @@ class Places(Trained):
             axes.set_xlabel("digit of the sum, least significant first")
             axes.set_ylabel("right")
             axes.legend()
+            here = Series("here", "second", x.tolist(), rows.T, {int(i): float(share) for i, share in there})
+            figure.keep(axes, Panel("digits", axes.get_xlabel(), "right", [here], None, percent=True))
         return figure
 
     def caption(self, document: dict[str, Any]) -> str:

@@ -1,0 +1,56 @@
+"""Drawings inside a page: the SVG as part of the HTML, its ink in the colours of the page's scheme.
+
+A picture behind `<img>` keeps its own colours; one that is part of the page can follow light, dark and print.
+"""
+
+import re
+from hashlib import sha256
+
+from ordinate.figures.style import DARK
+
+_PROLOGUE = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
+_ROOT = re.compile(r"<svg[^>]*?\bviewBox=\"([^\"]*)\"[^>]*>")
+_NAMED = re.compile(r"\b(id=\"|href=\"#|url\(#)")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
+_SPACE = re.compile(r"\s*\n\s*")
+
+
+def variable(colour: str) -> str:
+    """The colour as the page's scheme has it; a colour that no scheme changes stays as it is.
+
+    >>> variable("#0072B2"), variable("#053061")
+    ('var(--c-0072b2)', '#053061')
+    """
+    return f"var(--c-{colour[1:].lower()})" if colour.lower() in _KNOWN else colour
+
+
+_KNOWN = {colour.lower(): dark for colour, dark in DARK.items()}
+
+
+def palette(*, dark: bool) -> str:
+    """Declare the colours of figures for one scheme.
+
+    >>> "--c-000000: #e8eaed;" in palette(dark=True)
+    True
+    """
+    return " ".join(f"--c-{light[1:]}: {night if dark else light};" for light, night in _KNOWN.items())
+
+
+def inline_svg(svg: str, label: str) -> str:
+    """The drawing as an element of a page; `label` is escaped and says what it shows.
+
+    Names inside it get a prefix of their own, so that two drawings of a page never answer for each other.
+
+    >>> inline_svg('<svg viewBox="0 0 1 1"><path style="fill: #000000"/></svg>', "A square")
+    '<svg viewBox="0 0 1 1" role="img" aria-label="A square"><path style="fill: var(--c-000000)"/></svg>'
+    """
+    prefix = f"d{sha256((label + svg).encode()).hexdigest()[:8]}-"
+    text = _PROLOGUE.sub("", svg).replace("xlink:href=", "href=")
+    text = _ROOT.sub(rf'<svg viewBox="\1" role="img" aria-label="{_plain(label)}">', text, count=1)
+    text = _NAMED.sub(rf"\g<1>{prefix}", text)
+    text = _COLOUR.sub(lambda match: variable(match[0]), text)
+    return _SPACE.sub(" ", text).replace("> <", "><").strip()
+
+
+def _plain(label: str) -> str:
+    return label.replace("\\", r"\\")
