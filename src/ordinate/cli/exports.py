@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from ordinate.figures.frames import file_name
 from ordinate.figures.report import Report
 from ordinate.figures.save import save_figure
 from ordinate.figures.style import COLUMN, drawn_for
@@ -13,7 +14,11 @@ def write_figures(build: Callable[[], Report], folder: Path) -> list[Path]:
     """Draw the figures of a report again, as large as they stand in a paper, and write each as PDF and SVG."""
     with drawn_for(COLUMN):
         sections = build().figures()
-        return [path for s in sections for path in save_figure(s.figure, folder / s.name, ("pdf", "svg"))]
+        return [
+            path
+            for section in sections
+            for path in save_figure(section.figure, folder / file_name(section.name), ("pdf", "svg"))
+        ]
 
 
 def write_tables(report: Report, folder: Path, *, parquet: bool) -> list[Path]:

@@ -76,6 +76,8 @@ class StepProgress(_Bars):
     def report(self, **facts: Any) -> None:
         """Show the facts that a training reports."""
         self.reported = True
+        if "scores" in facts:  # the step is known already
+            return
         step, steps = int(facts["step"]), int(facts["steps"])
         detail = step_detail(facts)
         if self.bars is None:
@@ -132,7 +134,7 @@ class JobProgress(_Bars):
             self._leave(name, event.kind, facts)
 
     def _step(self, name: str, facts: dict[str, Any]) -> None:
-        if "step" not in facts or "steps" not in facts:
+        if "step" not in facts or "steps" not in facts or "scores" in facts:
             return
         self._running[name] = f"{facts['step']}/{facts['steps']}"
         if self.bars is None:

@@ -1,7 +1,7 @@
 """`ordinate train`: a recipe with one or several seeds."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,15 @@ def train(
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with runs that were stopped.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write TensorBoard files too; needs ordinate[track].")
+    ] = None,
+    mlflow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URI", help="Tell MLflow too: http://HOST:5000, sqlite:///FILE; needs ordinate[mlflow]."
+        ),
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch; one is best on a busy machine.")] = 1,
     json: Json = False,
 ) -> None:
@@ -40,6 +49,7 @@ def train(
 
     from ordinate.cli import output
     from ordinate.cli.progress import StepProgress
+    from ordinate.cli.sinks import told
     from ordinate.cli.summary import run_facts, seeds_note, show_runs
     from ordinate.runs import Store, keep_freed_memory
     from ordinate.training import Recipe, starting_from
@@ -53,8 +63,14 @@ def train(
         chosen = starting_from(chosen, init, Store(out))
     check_memory(chosen, 1 if seeds is None else seeds)
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
-    with StepProgress(chosen.name) as progress:
-        done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=progress.report)
+    with StepProgress(chosen.name) as progress, told(chosen, numbers, tensorboard, mlflow) as feed:
+
+        def report(**facts: Any) -> None:
+            progress.report(**facts)
+            feed.report(**facts)
+
+        done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=report)
+        feed.end({run.seed: run.status for run in done})
     failed = [run.seed for run in done if run.status == "failed"]
     if not progress.reported and not failed:
         output.note("nothing was left to train: these runs were done before")

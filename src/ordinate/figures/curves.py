@@ -231,8 +231,8 @@ def _label(axes: Axes, panel: Panel) -> None:
 
 
 def _hollow(look: Look) -> dict[str, object]:
-    line = {"ls": "none", "marker": look.marker, "ms": 8, "zorder": 4}
-    return line | {"mfc": "none", "mec": look.colour, "mew": 1.4}
+    line = {"ls": "none", "marker": look.marker, "ms": points(8), "zorder": 4}
+    return line | {"mfc": "none", "mec": look.colour, "mew": points(1.4)}
 
 
 def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patch], *, markers: bool) -> None:
@@ -241,7 +241,8 @@ def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patc
     models: dict[str, Line2D] = {}
     for series in every:
         look = look_of(series.role)
-        line = Line2D([], [], ls=look.line, color=look.colour, label=f"{series.label} (median)")
+        with paper_style():
+            line = Line2D([], [], ls=look.line, color=look.colour, label=f"{series.label} (median)")
         line.set_marker(look.marker if markers else "")
         models.setdefault(series.label, line)
     handles = [*models.values(), *keys]

@@ -1,6 +1,7 @@
 """Frames: tables with stable names of columns, one row a thing that was measured."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,15 @@ VERDICTS = (
     *("seeds", "failed", "exact", "scale"),
 )
 """Columns of claims with their verdicts."""
+
+
+def file_name(name: str) -> str:
+    """A name as that of a file, or as an address inside a page.
+
+    >>> file_name("symmetry/proposition-5.1"), file_name("positional/value-scale, demo")
+    ('symmetry-proposition-5.1', 'positional-value-scale-demo')
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", name)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,12 @@
 """Numbers as a person reads them: three significant figures, no padding."""
 
 import math
+import re
 
 from ordinate.evaluation.statistics import Interval
+
+NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?%?|n/a|∞|-∞|")
+"""A number as it is shown, or nothing."""
 
 
 def show_number(value: float | int | None) -> str:

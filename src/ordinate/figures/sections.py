@@ -1,6 +1,5 @@
 """The parts a report is made of. Each turns itself into HTML; all text of the caller is escaped."""
 
-import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,16 @@ from typing import Protocol, runtime_checkable
 from matplotlib.figure import Figure
 
 from ordinate.evaluation.statistics import Interval
-from ordinate.figures.frames import Frame, unique, values_frame
+from ordinate.figures.frames import Frame, file_name, unique, values_frame
 from ordinate.figures.inline import inline_svg
-from ordinate.figures.numbers import show_interval, show_number
+from ordinate.figures.numbers import NUMBER, show_interval, show_number
 from ordinate.figures.panels import Drawing
 from ordinate.figures.readings import readings
 from ordinate.figures.save import figure_bytes
 from ordinate.runs.plain import to_json
+
+TALL = 20
+"""Rows above which a table scrolls in a box of its own; on paper it is whole."""
 
 LARGEST_SVG = 600_000
 """Bytes above which a drawing goes into the report as PNG."""
@@ -71,7 +73,8 @@ class Table:
         )
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>"
-        return f'<div class="scroll" tabindex="0">{table}</div>'
+        tall = " tall" if len(self.rows) > TALL else ""
+        return f'<div class="scroll{tall}" tabindex="0">{table}</div>'
 
     def frames(self) -> list[Frame]:
         """The rows as they are shown, an interval as three columns."""
@@ -90,7 +93,7 @@ class Table:
 
 @dataclass(frozen=True)
 class FigureSection:
-    """A figure that tells its numbers. `alt` is the caption unless given; `name` is that of its files."""
+    """A figure that tells its numbers. `alt` is the caption unless given; `name` is what its files are called by."""
 
     figure: Figure
     caption: str
@@ -180,16 +183,7 @@ class Group:
     @property
     def anchor(self) -> str:
         """Where links to the group lead."""
-        return anchor(self.name)
-
-
-def anchor(name: str) -> str:
-    """A name as an address inside a page.
-
-    >>> anchor("symmetry/proposition-5.1")
-    'symmetry-proposition-5.1'
-    """
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", name)
+        return file_name(self.name)
 
 
 def _spread(value: object, wide: bool) -> list[object]:
@@ -200,6 +194,8 @@ def _spread(value: object, wide: bool) -> list[object]:
 
 
 def _is_number(value: object) -> bool:
+    if isinstance(value, str):
+        return bool(NUMBER.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

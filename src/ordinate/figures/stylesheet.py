@@ -56,6 +56,8 @@ td.number, .whole { white-space: nowrap; }
 .inconclusive { color: var(--open); background: var(--open-back); border-style: dashed; }
 .no-verdict { color: var(--none); background: var(--none-back); border-style: dotted; }
 .scroll { overflow-x: auto; }
+.tall { max-height: 34rem; overflow-y: auto; border-bottom: 1px solid var(--line); }
+.tall thead th { position: sticky; top: 0; background: var(--page); }
 figure { margin: 0; }
 .plate {
   background: var(--c-ffffff); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
@@ -103,6 +105,7 @@ pre {
   .cards tr { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; }
   .cards tr + tr { margin-top: .8rem; }
   .cards td { border: 0; padding: .2rem 0; text-align: left; }
+  .cards td.named { display: inline-block; margin-right: 1rem; font-size: .9375rem; }
   .cards td.named::before { content: attr(data-label) ": "; color: var(--soft); }
 }
 @media print {
@@ -114,7 +117,7 @@ pre {
     LIGHT
   }
   body { max-width: none; padding: 0; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; max-height: none; }
   .plate { border: 0; padding: 0; }
   .drawing { min-width: 0; }
   .reading, .guide, .dot, .hint { display: none; }

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.figures.frames import Frame
-from ordinate.figures.numbers import show_number
+from ordinate.figures.frames import Frame, file_name
+from ordinate.figures.numbers import NUMBER, show_number
 from ordinate.runs import write_bytes
 
 LONG = 40
@@ -25,7 +25,6 @@ _LATEX = {
     "\n": " ",
 }
 _SCIENTIFIC = re.compile(r"(-?[\d.]+)e(-?\d+)")
-_NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?%?|n/a|")
 
 
 def to_csv(frame: Frame) -> str:
@@ -118,13 +117,14 @@ def need_pyarrow() -> tuple[Any, Any]:
 
 def write_frame(frame: Frame, folder: Path, *, parquet: bool = False) -> list[Path]:
     """Write the frame into a folder as CSV and LaTeX, and as Parquet where asked for; return the files."""
-    stem = folder / frame.name
-    files = {f"{stem}.csv": to_csv(frame).encode(), f"{stem}.tex": to_latex(frame).encode()}
+    stem = file_name(frame.name)
+    files = {"csv": to_csv(frame).encode(), "tex": to_latex(frame).encode()}
     if parquet:
-        files[f"{stem}.parquet"] = to_parquet(frame)
-    for path, content in files.items():
-        write_bytes(Path(path), content)
-    return [Path(path) for path in files]
+        files["parquet"] = to_parquet(frame)
+    paths = {folder / f"{stem}.{kind}": content for kind, content in files.items()}
+    for path, content in paths.items():
+        write_bytes(path, content)
+    return list(paths)
 
 
 def _csv_cell(value: object) -> object:
@@ -138,7 +138,7 @@ def _csv_cell(value: object) -> object:
 
 def _is_number(value: object) -> bool:
     if isinstance(value, str):
-        return bool(_NUMBER.fullmatch(value))
+        return bool(NUMBER.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

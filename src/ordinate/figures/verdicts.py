@@ -7,9 +7,8 @@ from html import escape
 
 from ordinate.evaluation.claims import FEWEST_SEEDS, Claim, Verdict
 from ordinate.evaluation.statistics import coverage_ceiling
-from ordinate.figures.frames import Frame, verdicts_frame
+from ordinate.figures.frames import Frame, file_name, verdicts_frame
 from ordinate.figures.numbers import show_interval, show_number
-from ordinate.figures.sections import anchor
 
 _BADGES: dict[Verdict | None, tuple[str, str]] = {
     "supported": ("✓", "supported"),
@@ -29,6 +28,8 @@ class VerdictTable:
     claims: Sequence[Claim]
     title: str = "Verdicts"
     figures: Sequence[str] = ()
+    figure: str = ""
+    """The figure that all of them are of, where there is one."""
     name: str = "verdicts"
 
     def body(self) -> str:
@@ -45,7 +46,7 @@ class VerdictTable:
 
     def frames(self) -> list[Frame]:
         """The claims as rows."""
-        of = self.figures or [""] * len(self.claims)
+        of = self.figures or [self.figure] * len(self.claims)
         return [verdicts_frame(self.name, list(zip(of, self.claims, strict=True)))] if self.claims else []
 
 
@@ -68,7 +69,7 @@ def _claim_row(claim: Claim, figure: str) -> str:
     }
     cells = "".join(f'<td class="named" data-label="{name}">{value}</td>' for name, value in named.items())
     sentence = f'{escape(claim.sentence)}<span class="reason">{escape(claim.reason)}</span>'
-    link = f'<a href="#{anchor(figure)}">{escape(figure)}</a>'
+    link = f'<a href="#{file_name(figure)}">{escape(figure)}</a>'
     of = f'<td class="named" data-label="Figure">{link}</td>' if figure else ""
     return f"<tr><td>{badge(claim.verdict)}</td><td>{sentence}</td>{of}{cells}</tr>"
 

@@ -123,14 +123,14 @@ class Figure(ABC):
     def report(self, document: dict[str, Any], drawing: Drawing | None = None) -> Report:
         """The page of a document: verdicts first."""
         claims = Result(document, {}).claims
-        verdicts = VerdictTable(claims, name=f"{self.name.rpartition('/')[2]}-verdicts")
+        verdicts = VerdictTable(claims, figure=self.name)
         return Report(self.title, self.summary, [verdicts, *self.sections(document, drawing)])
 
     def sections(
         self, document: dict[str, Any], drawing: Drawing | None = None, name: str = ""
     ) -> list[Section]:
         """The figure, its table, notes, settings, environment, and how to rerun it; `name` is that of its files."""
-        table, name = document["table"], name or self.name.rpartition("/")[2]
+        table, name = document["table"], name or self.name
         return [
             FigureSection(drawing or self.draw(document), self.caption(document), name=name),
             Table(table["headers"], table["rows"], caption=table["caption"], name=f"{name}-table"),

@@ -5,7 +5,6 @@ from typing import Any
 
 from ordinate.evaluation.claims import Claim
 from ordinate.figures.report import Group, Report, VerdictTable
-from ordinate.figures.sections import anchor
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.published import published
 
@@ -17,7 +16,7 @@ def figures_report(found: Sequence[tuple[Figure, dict[str, Any]]], title: str) -
     claims: list[Claim] = []
     of: list[str] = []
     for name, (figure, document) in zip(names, found, strict=True):
-        groups.append(Group(figure.title, name, figure.summary, figure.sections(document, name=anchor(name))))
+        groups.append(Group(figure.title, name, figure.summary, figure.sections(document, name=name)))
         claims += Result(document, {}).claims
         of += [name] * (len(claims) - len(of))
     verdicts = VerdictTable(claims, figures=of)

@@ -40,7 +40,8 @@ def train(
 
     Runs that are done are left as they are. One that was stopped goes on with `resume`, and ends bit-equal to one
     never stopped. A seed whose loss is not a number is recorded as failed and the others go on. `report` is
-    called with facts (step, steps, loss, rate, seconds) as training proceeds.
+    called with facts (step, steps, loss, rate, seconds, losses by seed) as training proceeds, and with scores by seed
+    where it measures.
     """
     store = Store(store) if isinstance(store, str) else store
     seeds = list(dict.fromkeys(seeds))
@@ -190,10 +191,12 @@ class _Training:
 
     def _log(self, losses: list[float]) -> None:
         since = (self.step - 1) % self.recipe.training.log_every + 1
+        means = {}
         for member in self.active:
+            means[member.seed] = member.logged / since
             row = {
                 "step": self.step,
-                "loss": member.logged / since,
+                "loss": means[member.seed],
                 "rate": member.learning_rate,
                 "seconds": round(self.seconds, 3),
             }
@@ -206,12 +209,20 @@ class _Training:
             rate=self.active[0].learning_rate if self.active else 0.0,
             seconds=self.seconds,
             failed=len(self.members) - len(self.active),
+            losses=means,
         )
 
+    def _tell(self, scores: dict[int, dict[str, float]]) -> None:
+        """Report what was measured, by seed and point."""
+        self.report(step=self.step, steps=self.recipe.training.steps, seconds=self.seconds, scores=scores)
+
     def _evaluate(self) -> None:
+        scores = {}
         for member in self.active:
             points, _ = member.evaluate(member.best)
-            member.run.append_metrics([{"step": self.step, **_scores(points)}])
+            scores[member.seed] = _scores(points)
+            member.run.append_metrics([{"step": self.step, **scores[member.seed]}])
+        self._tell(scores)
 
     def _pick(self) -> None:
         for member in self.active:
@@ -234,6 +245,7 @@ class _Training:
             averaged=member.average is not None,
             picked=self._finish_picked(member, member.picked),
         )
+        self._tell({member.seed: _scores(points)})
 
     def _finish_picked(self, member: Member, picked: Picked | None) -> dict[str, Any] | None:
         """Keep and measure the picked weights, beside the last ones."""
