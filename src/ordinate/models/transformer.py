@@ -5,6 +5,7 @@ F_l(X) = MLP_l( X | (concat_h A_{l,h} X W_V^{l,h}) W_O^l ),     Y = decode(F_L( 
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +18,8 @@ from ordinate.models.inputs import as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
 from ordinate.positions.encodings import DUMMY, Encoding, VectorEncoding
 from ordinate.tasks.task import Inputs
+
+T = TypeVar("T", bound="Transformer")
 
 
 class ConcatBlock(nn.Module):
@@ -65,6 +68,11 @@ class Transformer(nn.Module):
         self._hooks = tuple(hooks(self).values())
         self.merge = can_merge(self)
         self.kept: tuple[tuple[object, ...], Merged] | None = None
+
+    def train(self: T, mode: bool = True) -> T:
+        """Change the mode and forget the merged maps: fused optimizers change parameters without counting versions."""
+        self.kept = None
+        return super().train(mode)
 
     @property
     def blocks(self) -> list[ConcatBlock]:
