@@ -109,3 +109,33 @@ def test_ci_prints_the_closing_line_of_make_test():
     script = (ROOT / ".ci" / "run").read_text()
     assert "make test" in script
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_commands_and_columns_of_reports_are_those_of_today(tmp_path, monkeypatch, capsys):
+    import shlex
+
+    from ordinate.cli.main import main
+    from ordinate.cli.run_panels import COLUMNS
+    from ordinate.figures.frames import VALUES, VERDICTS
+
+    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    for columns in (VALUES, VERDICTS, COLUMNS):
+        assert ", ".join(f"`{column}`" for column in columns) in text
+    for folder in ("recipes", "results"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    commands = [
+        line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()
+    ]
+    assert len(commands) == 4
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)  # as without the extra
+    *reports, training = commands
+    for command in reports[1:]:
+        assert main(shlex.split(command)[1:]) == 0, capsys.readouterr().err
+    assert sorted(path.name for path in Path("figures").iterdir()) == [
+        "beyond-cascades.pdf",
+        "beyond-cascades.svg",
+    ]
+    assert Path("tables", "beyond-cascades-values.tex").is_file()
+    assert main(shlex.split(training)[1:]) == 2
+    assert "ordinate[track]" in capsys.readouterr().err

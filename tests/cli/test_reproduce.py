@@ -103,17 +103,6 @@ def test_choose_figures():
     assert choose_figures("b/x", table) == {"b/x": 3}
 
 
-def test_report_rewrites_every_reproduction_below(call, tmp_path, monkeypatch):
-    for name in ("x", "y"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "result.json").write_text("{}")
-    monkeypatch.setattr(
-        papers, "rewrite_report", lambda folder: SimpleNamespace(files={"html": folder / "report.html"})
-    )
-    pages = call("report", tmp_path, "--json").json["reports"]
-    assert pages == [str(tmp_path / name / "report.html") for name in ("x", "y")]
-
-
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (None, 0), (False, 1)])
 def test_bench_fails_when_a_target_is_missed(call, monkeypatch, ok, code):
     row = {"section": "data", "measure": "ratio", "value": 2.5, "unit": "x", "target": 2.0, "ok": ok}

@@ -112,7 +112,7 @@ def test_a_stored_figure_is_drawn_without_computing(name, tmp_path, monkeypatch)
     shutil.copy(RESULTS / name / "result.json", tmp_path)
     result = rewrite_report(tmp_path)
     assert [claim.to_dict() for claim in result.claims] == result.document["claims"]
-    assert result.files["html"].is_file()
+    assert result.files["html"].stat().st_size < 5_000_000
 
 
 RINGS = ("symmetry/fig-9", "symmetry/fig-15", "symmetry/fig-16")

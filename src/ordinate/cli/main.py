@@ -101,7 +101,7 @@ for function, example in (
     (explain.explain, 'ordinate explain addition --input "123+4095" --ablate'),
     (runs.runs, "ordinate runs --task sum --where training.batch=256"),
     (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
-    (report.report, "ordinate report reproductions/positional/value-scale-demo"),
+    (report.report, "ordinate report results/positional --figures figures --tables tables"),
     (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
     (programs.verify, "ordinate verify addition --n 1000"),
     (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),

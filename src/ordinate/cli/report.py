@@ -48,7 +48,7 @@ def report(
         raise OrdinateError("--parquet says how tables are written: add --tables DIR")
 
     from ordinate.cli.exports import write_figures, write_tables
-    from ordinate.cli.output import note, print_json, say
+    from ordinate.cli.output import print_json, say
     from ordinate.figures.report import write_report
     from ordinate.figures.tables import need_pyarrow
 
@@ -57,8 +57,6 @@ def report(
     subject = _compiled(folder) or _reproductions(folder) or _runs(folder)
     if subject is None:
         raise OrdinateError(f"{folder} holds neither a run nor a result.json: write runs/NAME-KEY/seed-0")
-    if subject.count > 1:
-        note(f"{folder}: {subject.count} parts on one page")
     page = subject.build()
     path = write_report(page, out or folder / "report.html")
     if out is None:
@@ -80,7 +78,6 @@ class _Subject:
     """What a folder holds, as a page that can be built."""
 
     build: "Callable[[], Report]"
-    count: int = 1
     beside: Callable[[], object] = lambda: None
     """Writes what stands beside the page in the folder."""
 
@@ -103,8 +100,15 @@ def _reproductions(folder: Path) -> _Subject | None:
     if (folder / "result.json").is_file():
         figure, document = stored(folder)
         return _Subject(lambda: figure.report(document), beside=lambda: figure.write(document, folder))
-    count = len(list(folder.glob("**/result.json")))
-    return _Subject(lambda: stored_report(folder), count) if count else None
+    if not any(folder.glob("**/result.json")):
+        return None
+    from ordinate.cli.progress import SearchProgress
+
+    def build() -> "Report":
+        with SearchProgress("figures") as progress:
+            return stored_report(folder, progress.report)
+
+    return _Subject(build)
 
 
 def _runs(folder: Path) -> _Subject | None:
@@ -124,4 +128,4 @@ def _runs(folder: Path) -> _Subject | None:
     recipes: dict[str, list[Run]] = {}
     for path in run_folders(whole):
         recipes.setdefault(path.parent.name, []).append(Run(path))
-    return _Subject(lambda: study_report(recipes, shown=folder), len(recipes)) if recipes else None
+    return _Subject(lambda: study_report(recipes, shown=folder)) if recipes else None

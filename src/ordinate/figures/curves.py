@@ -26,7 +26,7 @@ from matplotlib.ticker import (
 
 from ordinate.figures.numbers import show_number
 from ordinate.figures.panels import Drawing, Panel, Series
-from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, size
+from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, size, thinned
 
 __all__ = [
     "Panel",
@@ -206,7 +206,7 @@ def in_percent(axes: Axes, panel: Panel) -> None:
 def doubling(axes: Axes, ticks: Sequence[float]) -> None:
     """Give x a logarithmic axis with these ticks, written in full."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_locator(FixedLocator(thinned(ticks)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from ordinate.figures.curves import settle
 from ordinate.figures.numbers import show_number
 from ordinate.figures.panels import Drawing, Panel, Series
-from ordinate.figures.style import look_of, paper_style, size
+from ordinate.figures.style import look_of, paper_style, size, thinned
 
 LEAST = 1e-7
 """Smaller probabilities are not drawn."""
@@ -112,7 +112,7 @@ def _tail(axes: Axes, tail: Mapping[int, float], name: str) -> None:
     axes.plot(list(tail), list(tail.values()), look.line, marker=look.marker, color=look.colour)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(list(tail)))
+    axes.xaxis.set_major_locator(FixedLocator(thinned([float(n) for n in tail])))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -116,6 +116,6 @@ def _growth(axes: Axes, growth: Mapping[str, Sequence[Any]]) -> None:
     axes.set_yscale("log")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_title("the test loss grows like n / d")
+    axes.set_title("test loss over n / d")
     axes.set_xlabel("n / d")
     axes.set_ylabel("test loss")

@@ -101,7 +101,7 @@ def ring_maps(
         _weights(axes[-1], weights, wanted)
         learned = Series("learned", "positional", list(range(len(wanted))), weights)
         given = Series("wanted", "baseline", list(range(len(wanted))), [wanted.tolist()], colour=INK)
-        kept = Panel("RPE, weight by difference", "i - j + (n - 1)/2", "weight", [learned, given], None)
+        kept = Panel("RPE by difference", "i - j + (n - 1)/2", "weight", [learned, given], None)
         figure.keep(axes[-1], kept)
         settle(figure)
     return figure
@@ -111,11 +111,11 @@ def _weights(axes: Axes, weights: Float[ndarray, "seed place"], wanted: Float[nd
     look, index = look_of("positional"), np.arange(len(wanted))
     axes.plot(index, weights.T, color=look.colour, lw=0.9, alpha=0.5)
     axes.plot(index, wanted, ls="none", marker="o", ms=5, mfc="none", mec=INK, mew=0.9)
-    axes.set_title("RPE, weight by difference")
+    axes.set_title("RPE by difference")
     axes.set_xlabel("i - j + (n - 1)/2")
     axes.set_box_aspect(1)
     marks = [
-        Line2D([], [], color=look.colour, lw=0.9, label="learned, one seed"),
+        Line2D([], [], color=look.colour, lw=0.9, label="learned"),
         Line2D([], [], ls="none", marker="o", ms=5, mfc="none", mec=INK, label="wanted"),
     ]
     axes.legend(handles=marks, loc="upper right", fontsize=points(8))

@@ -4,7 +4,8 @@ The colours are those of Okabe and Ito, told apart with any common colour blindn
 repeat the difference for print without colour. A figure is drawn for a page, or for a column of a paper.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -57,12 +58,12 @@ DARK: dict[str, str] = {
     GRID: "#363c44",
     PAPER: "#1e2227",
     OKABE_ITO["orange"]: "#e69f00",
-    OKABE_ITO["sky"]: "#a5d8ff",
-    OKABE_ITO["green"]: "#00b888",
+    OKABE_ITO["sky"]: "#8fd0ff",
+    OKABE_ITO["green"]: "#00d09c",
     OKABE_ITO["yellow"]: "#f0e442",
-    OKABE_ITO["blue"]: "#3d8fe0",
+    OKABE_ITO["blue"]: "#4a8fe8",
     OKABE_ITO["vermilion"]: "#f06a0a",
-    OKABE_ITO["purple"]: "#d98bb8",
+    OKABE_ITO["purple"]: "#cc79a7",
 }
 """What each colour becomes on a dark ground."""
 
@@ -117,6 +118,8 @@ class Format:
     narrow: float | None = None
     """The width of figures with one panel; `None` leaves the size as it is."""
     wide: float | None = None
+    apart: float = 0.05
+    """Least distance of two labels of a logarithmic axis, as a share of it."""
 
     def size(self, width: float, height: float) -> tuple[float, float]:
         """Width and height of a figure that takes this much of a page.
@@ -137,7 +140,7 @@ NARROW = 5.8
 """Figures below this width, in inches, go into one column of two."""
 PAGE = Format()
 """A report, a screen."""
-COLUMN = Format(letters=0.75, strokes=0.7, narrow=3.35, wide=6.9)
+COLUMN = Format(letters=0.75, strokes=0.7, narrow=3.35, wide=6.9, apart=0.15)
 """A column of a paper, or the width of its text: letters of 7 to 8 points when the figure is not scaled."""
 
 _format: ContextVar[Format] = ContextVar("format", default=PAGE)
@@ -166,6 +169,23 @@ def size(width: float, height: float) -> tuple[float, float]:
 def points(letters: float | int) -> float:
     """The size of letters in points, as the place has it."""
     return letters * _format.get().letters
+
+
+def thinned(ticks: Sequence[float]) -> list[float]:
+    """Of ticks on a logarithmic axis, those whose labels have room in the place; the first and the last stay.
+
+    >>> with drawn_for(COLUMN):
+    ...     thinned([5.0, 6.0, 10.0, 50.0, 100.0, 500.0, 1000.0])
+    [5.0, 50.0, 1000.0]
+    """
+    if len(ticks) < 3 or not _format.get().apart:
+        return list(ticks)
+    room = _format.get().apart * math.log(ticks[-1] / ticks[0])
+    kept = [ticks[0]]
+    for tick in ticks[1:-1]:
+        if math.log(tick / kept[-1]) >= room and math.log(ticks[-1] / tick) >= room:
+            kept.append(tick)
+    return [*kept, ticks[-1]]
 
 
 def look_of(role: str) -> Look:

@@ -63,7 +63,7 @@ figure { margin: 0; }
   background: var(--c-ffffff); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
 }
 .plate.picture { background: #ffffff; }
-.plate:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid #3d8fe0; outline-offset: 2px; }
+.plate:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid #4a8fe8; outline-offset: 2px; }
 .drawing { position: relative; margin: 0 auto; }
 .drawing svg, .drawing img { display: block; width: 100%; height: auto; }
 .drawing svg { fill: var(--c-000000); }

@@ -15,7 +15,7 @@ from ordinate.papers.memories.dot_product import PROP_4_2
 from ordinate.papers.memories.fixed import FIXED
 from ordinate.papers.memories.nesting import NESTING
 from ordinate.papers.memories.roles import BEYOND as MEMORIES_BEYOND
-from ordinate.papers.page import figures_report
+from ordinate.papers.page import OnFigure, figures_report
 from ordinate.papers.positional.compiled import CompiledMeetsTrained
 from ordinate.papers.positional.cost import Cost
 from ordinate.papers.positional.depth import Depth
@@ -82,13 +82,13 @@ def stored(folder: Path) -> tuple[Figure, dict[str, Any]]:
     return FIGURES[name], document
 
 
-def stored_report(folder: Path) -> Report:
+def stored_report(folder: Path, on_figure: OnFigure | None = None) -> Report:
     """One page of all reproductions below a folder, in the order of `FIGURES`."""
     found = [stored(path.parent) for path in sorted(folder.glob("**/result.json"))]
     order = list(FIGURES)
     found.sort(key=lambda pair: order.index(pair[0].name))
     name = folder.resolve().name
-    return figures_report(found, f"{name[:1].upper()}{name[1:]}")
+    return figures_report(found, f"{name[:1].upper()}{name[1:]}", on_figure)
 
 
 __all__ = ["FIGURES", "Figure", "Result", "published", "rewrite_report", "stored", "stored_report"]

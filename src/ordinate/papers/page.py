@@ -1,6 +1,6 @@
 """One page for several figures: all verdicts first, then each figure with settings, environment, how to rerun."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ordinate.evaluation.claims import Claim
@@ -8,8 +8,13 @@ from ordinate.figures.report import Group, Report, VerdictTable
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.published import published
 
+OnFigure = Callable[[int, int], None]
+"""Told how many figures are drawn, and of how many."""
 
-def figures_report(found: Sequence[tuple[Figure, dict[str, Any]]], title: str) -> Report:
+
+def figures_report(
+    found: Sequence[tuple[Figure, dict[str, Any]]], title: str, on_figure: OnFigure | None = None
+) -> Report:
     """The page of figures with their documents, in this order."""
     names = _names(found)
     groups: list[Group] = []
@@ -19,6 +24,8 @@ def figures_report(found: Sequence[tuple[Figure, dict[str, Any]]], title: str) -
         groups.append(Group(figure.title, name, figure.summary, figure.sections(document, name=name)))
         claims += Result(document, {}).claims
         of += [name] * (len(claims) - len(of))
+        if on_figure is not None:
+            on_figure(len(groups), len(found))
     verdicts = VerdictTable(claims, figures=of)
     return Report(title, _lead([figure for figure, _ in found]), [verdicts, *groups])
 

@@ -1,0 +1,72 @@
+"""All stored results as pages in a real browser: small, readable by pointer and by keyboard, nothing from outside."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ordinate.cli.main import main
+
+ROOT = Path(__file__).parent.parent.parent
+PAPERS = sorted(path.name for path in (ROOT / "results").iterdir() if path.is_dir())
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for paper in PAPERS:
+        assert main(["report", str(ROOT / "results" / paper), "--out", str(folder / f"{paper}.html")]) == 0
+    assert main(["report", str(ROOT / "results"), "--out", str(folder / "all.html")]) == 0
+    return folder
+
+
+def test_every_page_is_small(pages):
+    for page in pages.iterdir():
+        assert page.stat().st_size < 5_000_000, page.name
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("chromium is not installed")
+    with api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_figures_are_read_by_pointer_and_keys(browser, pages, paper, width, scheme):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    faults, asked = [], []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"file://{pages / paper}.html")
+    tip, plate = page.locator(".reading"), page.locator(".plate").first
+    assert tip.is_hidden()
+    plate.focus()
+    page.keyboard.press("ArrowRight")
+    first = tip.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert tip.inner_text() != first
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    plate.scroll_into_view_if_needed()
+    box = page.locator(".drawing").first.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * min(box["width"], width), box["y"] + 0.25 * box["height"])
+    assert tip.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert not faults
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+def test_without_scripts_the_figure_is_there(browser, pages):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"file://{pages / PAPERS[0]}.html")
+    assert page.locator(".plate svg").first.is_visible()
+    assert page.locator(".hint").count() == 0
+    page.close()
