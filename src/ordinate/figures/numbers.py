@@ -35,7 +35,7 @@ def show_interval(interval: Interval) -> str:
     """Return the estimate with its interval.
 
     >>> show_interval(Interval(4.0, 2.5, 8.125, 0.95))
-    '4 [2.5, 8.13]'
+    '4 [2.5, 8.12]'
     """
     low, high = show_number(interval.low), show_number(interval.high)
     return f"{show_number(interval.estimate)} [{low}, {high}]"
