@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ordinate.cli.summary import run_facts
-from ordinate.evaluation.points import metric_of_task
-from ordinate.evaluation.points import NumberPoint, SymbolPoint, score_of
+from ordinate.evaluation.points import NumberPoint, SymbolPoint, metric_of_task, score_of
 from ordinate.figures.frames import Frame
 from ordinate.figures.panels import Panel, Series
 from ordinate.runs import Run

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ordinate.cli.output import note
-from ordinate.cli.runs import flatten
+from ordinate.runs.compare import flatten
 from ordinate.runs.store import recipe_key
 from ordinate.training import Recipe
 from ordinate.training.sinks import Feed, Sink, Subject

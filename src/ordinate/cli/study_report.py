@@ -6,12 +6,12 @@ from pathlib import Path
 
 from ordinate.cli.run_panels import Seeds, runs_frame
 from ordinate.cli.run_report import axis_sections, commands, training_sections
-from ordinate.cli.runs import flatten, side_by_side
 from ordinate.evaluation.claims import FEWEST_SEEDS
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.report import Command, KeyValues, Report, Section, Table
 from ordinate.figures.style import ROLES
 from ordinate.runs import Run
+from ordinate.runs.compare import flatten, side_by_side
 
 
 def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path) -> Report:
