@@ -289,5 +289,5 @@ def test_two_chosen_runs_are_compared(visit, done):
         page.get_by_label(f"Compare {run}").check()
     page.get_by_role("link", name="Compare the two").click()
     page.wait_for_selector("text=The recipes are the same")
-    assert page.locator(".chart[data-points]").count() == 1
+    page.wait_for_selector(".chart[data-points] canvas")
     assert page.get_by_label("Second run").input_value() == done.replace("seed-0", "seed-1")

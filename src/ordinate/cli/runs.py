@@ -8,7 +8,6 @@ import typer
 
 from ordinate.cli.options import Json, StoreFolder
 from ordinate.errors import OrdinateError, nearest
-from ordinate.runs.compare import flatten, side_by_side
 
 
 def runs(
@@ -28,6 +27,7 @@ def runs(
 ) -> None:
     """List the runs of a store, or compare some of them side by side."""
     from ordinate.runs import Store
+    from ordinate.runs.compare import flatten
 
     if store is not None and not store.is_dir():
         raise OrdinateError(f"there is no folder {str(store)!r}: write the --out of a training")
@@ -130,6 +130,7 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     from ordinate.cli.output import print_json, print_table, say
     from ordinate.evaluation.points import metric_of_task
     from ordinate.figures.numbers import show_number
+    from ordinate.runs.compare import flatten, side_by_side
 
     if len(names) < 2:
         raise OrdinateError("--compare needs two runs or more: write --compare A --compare B")
