@@ -278,10 +278,10 @@ def test_changes_change_one_free_token_each(name, generator):
 
 
 BAD_INPUTS = [
-    ("addition", "12+", "'12+' is not understood: write 2 whole numbers and a sign, such as 4095+123"),
+    ("addition", "12+", r"'12\+' is not understood: write 2 whole numbers and a sign, such as 4095\+123"),
     ("addition", "1.5+2", "is not understood"),
     ("addition", "1" * 5000 + "+1", "length must be 1 to 4096, got 5000"),
-    ("several", "1+2", "write 3 whole numbers and 2 signs, such as 4095+123+4095"),
+    ("several", "1+2", r"write 3 whole numbers and 2 signs, such as 4095\+123\+4095"),
     ("several", "1 a + 2 bc + 3", "texts of several lengths between its numbers"),
     ("subtraction", "12-40", "12 is less than 40: write the larger number first"),
     (
@@ -290,7 +290,7 @@ BAD_INPUTS = [
         "the multiplier 56 is not 1 to 9, as in this task: write the multiplier first",
     ),
     ("multiplication", "0x7", "the multiplier 0 is not 1 to 9"),
-    ("arithmetic", "5-77", "write one operation, such as 4095+123 or 4x4095"),
+    ("arithmetic", "5-77", r"write one operation, such as 4095\+123 or 4x4095"),
     ("sum", "1 two 3", "'two' is not a number: write numbers separated by spaces"),
     ("sum", "1 nan", "'nan' is not a number"),
     ("sum", "", "length must be 1 to 4096, got 0"),
