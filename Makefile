@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all lint format types imports docs bench clean
+.PHONY: demo serve test test-all lint format types imports docs bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -22,12 +22,19 @@ $(VENV)/browser: $(VENV)/test
 	@$(BIN)/python tools/browser.py
 	@touch $@
 
+$(VENV)/web: $(VENV)/core
+	$(BIN)/python -m pip install --quiet -e '.[web]'
+	@touch $@
+
 $(VENV)/docs: $(VENV)/core
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	@touch $@
 
 demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)
 	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
+
+serve: $(VENV)/web ## open the page: playground, runs, relations, verdicts
+	$(BIN)/ordinate serve --open
 
 test: $(VENV)/test $(VENV)/browser lint types imports ## install, lint, type-check and run the tests with coverage
 	$(BIN)/python -m pytest -n auto --dist loadscope --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
