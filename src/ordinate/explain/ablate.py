@@ -69,8 +69,8 @@ def ablate(
     >>> from ordinate.tasks import make_task
     >>> task = make_task("sum", length=4)
     >>> found = ablate(build_model(Positional(layers=1), task, seed=0), task, count=10)
-    >>> [row.part for row in found.rows]
-    ['layer 1', 'layer 1, head 1', 'layer 1, head 2']
+    >>> tuple(row.part for row in found.rows)
+    ('layer 1', 'layer 1, head 1', 'layer 1, head 2')
     """
     axis, value = trained_point(task) if length is None else ("length", float(length))
     tests = test_set(task, axis, value, count=count, seed=seed)

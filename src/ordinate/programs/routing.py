@@ -43,8 +43,9 @@ def benes_switches(order: Sequence[int]) -> list[Switches]:
     a switch one goes to each half, and so does one of two outputs: following these two rules in turn closes loops, each
     of which is coloured alternately.
 
-    >>> [(s.step, s.cross.tolist()) for s in benes_switches([1, 0])]
-    [(1, [True, True])]
+    >>> (stage,) = benes_switches([1, 0])
+    >>> stage.step, stage.cross.tolist()
+    (1, [True, True])
     """
     n = len(order)
     if n & (n - 1) or sorted(order) != list(range(n)):
@@ -95,7 +96,7 @@ def benes(value: Value, order: Sequence[int]) -> Value:
 # Addresses that are data.
 
 Items = list[list[Value]]
-"""Words of 2n items, [slot][word], keys first: item p < n is the first one of processor p, item n + p its second."""
+"""Words of 2n items, by slot and word, keys first: item p < n is the first one of processor p, item n + p its second."""
 
 
 def fetch(values: Sequence[Value], address: Value) -> list[Value]:

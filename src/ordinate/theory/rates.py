@@ -22,8 +22,8 @@ DOT_PRODUCT_FREE_ERROR = 2 / 3
 def required_depth(nesting: int, memories: int) -> int:
     """K + 1 + 1{M >= K + 1}: the layers of Theorem 4.4 for M memories of which K are nested.
 
-    >>> [required_depth(k, m) for k, m in [(0, 1), (1, 1), (1, 3), (2, 2), (2, 3)]]
-    [2, 2, 3, 3, 4]
+    >>> tuple(required_depth(k, m) for k, m in ((0, 1), (1, 1), (1, 3), (2, 2), (2, 3)))
+    (2, 2, 3, 3, 4)
     """
     _check_nesting(nesting, memories)
     return nesting + 1 + int(memories >= nesting + 1)
@@ -110,8 +110,8 @@ def nested_condition(
     sqrt(sum_{l <= K} growth(T_l)^(2n+2)) / H^n <= 1 / (4 max_l |g_l|_Lip); for log |log g_l|_Lip.
 
     >>> from ordinate.theory.biases import LIN
-    >>> [nested_condition([2, 5], 2, heads, 1, LIN, lipschitz=1.0) for heads in (4, 8)]
-    [False, True]
+    >>> tuple(nested_condition((2, 5), 2, heads, 1, LIN, lipschitz=1.0) for heads in (4, 8))
+    (False, True)
     """
     if nesting == 0:
         return True

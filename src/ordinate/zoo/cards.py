@@ -58,8 +58,8 @@ def load_card(name: str) -> Card:
 def cards() -> list[Card]:
     """The cards of all models, by name.
 
-    >>> [card.name for card in cards()]
-    ['addition-absolute', 'addition-relation']
+    >>> tuple(card.name for card in cards())
+    ('addition-absolute', 'addition-relation')
     """
     return [load_card(file.parent.name) for file in sorted(FOLDER.glob("*/card.json"))]
 

@@ -41,8 +41,10 @@ def advise(memory: Memory) -> list[Line]:
     >>> from ordinate.tasks import make_task
     >>> from ordinate.theory.advice.memory import find_memory
     >>> lines = advise(find_memory(make_task("decaying-memory")))
-    >>> [(line.what, line.value) for line in lines][:2], lines[-1].value
-    ([('depth', 1), ('heads', 1)], 'lin')
+    >>> tuple((line.what, line.value) for line in lines[:2])
+    (('depth', 1), ('heads', 1))
+    >>> lines[-1].value
+    'lin'
     """
     kind = {FIXED: _fixed, ADAPTIVE: _adaptive, SPARSE: _sparse}.get(memory.kind, _dense)
     depth, heads, dot_product, bias = kind(memory)
