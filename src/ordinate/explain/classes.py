@@ -45,7 +45,7 @@ def class_vectors(model: nn.Module) -> tuple[ClassVectors, ...]:
     >>> from ordinate.tasks import make_task
     >>> (found,) = class_vectors(build_model(ResidualEncoder(), make_task("addition", width=5), seed=0))
     >>> found.heads, tuple(found.vectors.shape), found.names[0]
-    ((0, 4), (4, 1, 21, 16), '10 ahead')
+    ((0, 4), (4, 1, 25, 16), '12 ahead')
     """
     encoding = pairwise_encoding(model)
     if encoding is None:

@@ -11,6 +11,7 @@ DECIMALS = 5
 def rounded(values: Float[Tensor, "*shape"]) -> Any:
     """Nested lists of numbers with a few decimals.
 
+    >>> import torch
     >>> rounded(torch.tensor([[1 / 3]]))
     [[0.33333]]
     """

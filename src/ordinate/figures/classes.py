@@ -32,7 +32,7 @@ def class_maps(maps: Mapping[str, ClassMap]) -> Figure:
     """Draw a row of panels for each map, a panel for each layer.
 
     >>> figure = class_maps({"rpe": ClassMap(["same place", "1 ahead"], np.zeros((3, 2, 4)))})
-    >>> [axes.get_title() for axes in figure.axes][:2]
+    >>> [axes.get_title("left") for axes in figure.axes][:2]
     ['rpe, layer 1', 'rpe, layer 2']
     """
     layers = max(len(one.layers) for one in maps.values())

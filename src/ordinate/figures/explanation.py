@@ -20,8 +20,10 @@ MOST_HEADS = 12
 """Heads that are drawn of a layer."""
 MOST_PASSES = 16
 """Layers, or loops through them, that are drawn."""
-LABELS = 44
-"""Tokens up to which every one is named; with more, one in two, three, ..."""
+APART = 0.115
+"""Inches between two names; where tokens are closer, one in two, three, ... is named."""
+TALLEST, WIDEST = 24.0, 18.0
+"""Inches that all matrices together take."""
 
 
 def token_labels(explanation: Explanation) -> list[str]:
@@ -36,7 +38,8 @@ def attention_grid(explanation: Explanation) -> Figure:
     rows, columns, tokens = shown.shape[:3]
     most = max(1e-9, float(np.abs(shown).max()))
     labels = token_labels(explanation)
-    side, size = _side(tokens), _size(tokens)
+    side = max(1.5, min(_side(tokens), TALLEST / rows, WIDEST / columns))
+    size = _size(tokens)
     names = 0.1 + 0.0092 * size * max(map(len, labels))  # inches that the longest label takes
     left, right, top, bottom, gap, title = names + 0.3, 0.85, 0.15, names + 0.3, 0.1, 0.28
     wide = left + columns * side + (columns - 1) * gap + right
@@ -49,8 +52,8 @@ def attention_grid(explanation: Explanation) -> Figure:
                 axes = figure.add_axes((x / wide, y / high, side / wide, side / high))
                 image = _matrix(axes, np.abs(shown[row, head]), most)
                 axes.set_title(f"{one.name}, head {head + 1}", fontsize=7.5)
-                _name(axes, labels if row == rows - 1 else [], "x", size)
-                _name(axes, labels if head == 0 else [], "y", size)
+                _name(axes, labels if row == rows - 1 else [], "x", size, side)
+                _name(axes, labels if head == 0 else [], "y", size, side)
                 if row == rows - 1:
                     axes.set_xlabel("key", fontsize=8)
                 if head == 0:
@@ -96,12 +99,12 @@ def used_positions(explanation: Explanation) -> Figure:
             image = _matrix(axes, values, max(1e-9, float(np.nanmax(values, initial=0.0))))
             axes.set_title(title, fontsize=9)
             axes.set_aspect("auto")
-            _name(axes, labels, "x", _size(tokens))
+            _name(axes, labels, "x", _size(tokens), wide)
             axes.set_xlabel("input", fontsize=8)
             bar = figure.colorbar(image, ax=axes, shrink=0.9, aspect=16, pad=0.02)
             bar.set_label(label, fontsize=8)
             bar.ax.tick_params(labelsize=7)
-        _name(row[0], names, "y", _size(outputs))
+        _name(row[0], names, "y", _size(outputs), high)
         row[0].set_ylabel("output", fontsize=8)
         _mark_wrong(row[0], explanation)
         settle(figure)
@@ -157,8 +160,9 @@ def _size(tokens: int) -> float:
     return 6.5 if tokens <= 24 else 5.5
 
 
-def _name(axes: Axes, labels: Sequence[str], which: str, size: float) -> None:
-    step = max(1, math.ceil(len(labels) / LABELS))
+def _name(axes: Axes, labels: Sequence[str], which: str, size: float, inches: float) -> None:
+    """Name as many tokens as this many inches have room for."""
+    step = max(1, math.ceil(len(labels) * APART / inches))
     places = range(0, len(labels), step)
     if which == "x":
         axes.set_xticks(places, [labels[i] for i in places], rotation=90, fontsize=size)
