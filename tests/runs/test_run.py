@@ -2,12 +2,13 @@
 
 import json
 import math
+import threading
 
 import pytest
 import torch
 
 from ordinate.errors import OrdinateError
-from ordinate.runs import Store
+from ordinate.runs import Store, status_now
 
 
 @pytest.fixture
@@ -49,6 +50,34 @@ class TestFacts:
     def test_an_unknown_status_is_refused(self, run):
         with pytest.raises(OrdinateError, match="'finished': write one of new, running, done, failed"):
             run.update(status="finished")
+
+
+class TestStatus:
+    def test_a_run_that_nobody_works_on_is_stopped(self, run):
+        run.update(status="running")
+        assert status_now(run.path, run.status) == "stopped"
+        with run.lock():
+            assert status_now(run.path, run.status) == "running"
+        run.update(status="done")
+        assert status_now(run.path, run.status) == "done"
+
+    def test_looking_never_keeps_a_trainer_out(self, run):
+        run.update(status="running")
+        over = threading.Event()
+
+        def look():
+            while not over.is_set():
+                status_now(run.path, "running")
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        try:
+            for _ in range(50):
+                with run.lock():
+                    pass
+        finally:
+            over.set()
+            looking.join()
 
 
 class TestMetrics:

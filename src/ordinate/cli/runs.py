@@ -1,6 +1,7 @@
 """`ordinate runs`: list, filter, compare."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,7 +83,9 @@ def _list(store: Any, records: list[Any], json: bool) -> None:
     from ordinate.cli.output import note, print_json, print_table
     from ordinate.evaluation.points import metric_of_task
     from ordinate.figures.numbers import show_number
+    from ordinate.runs import status_now
 
+    records = [replace(r, status=status_now(store.root / r.id, r.status)) for r in records]
     if json:
         found = [{**vars(record), "path": str(store.root / record.id)} for record in records]
         print_json({"store": str(store.root), "runs": found})

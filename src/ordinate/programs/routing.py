@@ -96,7 +96,7 @@ def benes(value: Value, order: Sequence[int]) -> Value:
 # Addresses that are data.
 
 Items = list[list[Value]]
-"""Words of 2n items, by slot and word, keys first: item p < n is the first one of processor p, item n + p its second."""
+"""Words of 2n items, by slot and word, keys first: item p < n is the first of processor p, item n + p its second."""
 
 
 def fetch(values: Sequence[Value], address: Value) -> list[Value]:

@@ -13,7 +13,7 @@ from ordinate.runs.files import (
 from ordinate.runs.index import Index
 from ordinate.runs.jobs import Event, Job, Outcome
 from ordinate.runs.memory import keep_freed_memory
-from ordinate.runs.record import RunRecord
+from ordinate.runs.record import RunRecord, status_now
 from ordinate.runs.run import Run
 from ordinate.runs.store import Store, recipe_key
 
@@ -32,6 +32,7 @@ __all__ = [
     "read_json",
     "read_tensors",
     "recipe_key",
+    "status_now",
     "write_bytes",
     "write_json",
     "write_tensors",

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover (Windows)
     fcntl = None  # type: ignore[assignment]
+
+
+ATTEMPTS = 5
 
 
 @contextlib.contextmanager
@@ -30,7 +34,7 @@ def exclusive(path: Pathish) -> Iterator[None]:
     except OSError as error:
         raise OrdinateError(f"cannot lock {path}: {(error.strerror or str(error)).lower()}") from error
     try:
-        if not _take(handle):
+        if not _take_soon(handle):
             holder = os.read(handle, 32).decode(errors="replace").strip() or "unknown"
             raise OrdinateError(
                 f"another process is training this run (pid {holder}): wait for it or stop it ({path.parent})"
@@ -41,6 +45,18 @@ def exclusive(path: Pathish) -> Iterator[None]:
             yield
         finally:
             os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def held(path: Pathish) -> bool:
+    """Whether a process holds the lock file `path`."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _take(handle)
     finally:
         os.close(handle)
 
@@ -62,6 +78,15 @@ def in_turn(folder: Pathish) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
+
+
+def _take_soon(handle: int) -> bool:
+    """Lock the open file; whoever only looks whether it is held lets go of it at once."""
+    for _ in range(ATTEMPTS - 1):
+        if _take(handle):
+            return True
+        time.sleep(0.01)
+    return _take(handle)
 
 
 def _take(handle: int) -> bool:

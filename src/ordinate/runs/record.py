@@ -9,6 +9,7 @@ from typing import Any
 
 from ordinate.errors import OrdinateError
 from ordinate.runs.files import read_bytes, read_json
+from ordinate.runs.lock import held
 
 STATUSES = ("new", "running", "done", "failed")
 
@@ -51,6 +52,11 @@ class RunRecord:
     def damaged(self) -> bool:
         """Whether the folder could not be read: the record of a run that was made says when."""
         return self.status == "failed" and self.created is None
+
+
+def status_now(folder: Path, status: str) -> str:
+    """The status as a person is told it: a run that says running, with nobody at work on it, is stopped."""
+    return "stopped" if status == "running" and not held(folder / "lock") else status
 
 
 def is_run_folder(path: Path) -> bool:

@@ -67,7 +67,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """One of new, running, done, failed. A run that was killed still says running: its lock is free."""
+        """One of new, running, done, failed. A run that was killed still says running, see `status_now`."""
         return str(self.record().get("status", "new"))
 
     def record(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.points import metric_of_task
-from ordinate.runs import RunRecord, Store
+from ordinate.runs import RunRecord, Store, status_now
 from ordinate.runs.plain import canonical
 from ordinate.training import Evaluation
 from ordinate.web.paths import inside
@@ -80,7 +80,7 @@ def _shown(store: Store, record: RunRecord) -> dict[str, Any]:
     live = last_row(folder / "metrics.jsonl") if record.status == "running" else {}
     return {
         **facts,
-        "status": BROKEN if record.damaged else record.status,
+        "status": BROKEN if record.damaged else status_now(folder, record.status),
         "error": record.error,
         "task": record.task,
         "model": record.model,

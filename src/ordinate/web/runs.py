@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.points import metric_of_task
-from ordinate.runs import Run
+from ordinate.runs import Run, status_now
 from ordinate.runs.compare import flatten, side_by_side
 from ordinate.web.limits import MODELS
 from ordinate.web.listing import Listing, run_folder
@@ -53,6 +53,7 @@ def run_facts(run: Run) -> dict[str, Any]:
     """What is known of a run: facts, settings under dotted names, scores."""
     recipe, record = run.recipe, run.record()
     if record.get("status") == "running":
+        record["status"] = status_now(run.path, "running")
         record["step"] = last_row(run.path / "metrics.jsonl").get("step", record.get("step"))
     settings = flatten(recipe)
     return {

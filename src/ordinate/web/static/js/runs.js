@@ -166,7 +166,7 @@ function showRun(place, id, signal) {
       table(["point", run.metric], points.map(([point, value]) => [point, score(value, run.metric)])),
       h("p", { class: "soft small" }, "One seed, no verdict."),
     ] : null, settings);
-    return run.status === "running" || run.status === "new";
+    return ["new", "running", "stopped"].includes(run.status);
   };
   repeat(() => update().catch((error) => {
     if (error.name === "AbortError") throw error;
