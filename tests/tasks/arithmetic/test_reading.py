@@ -65,3 +65,21 @@ def test_the_chain_adds_and_its_longest_cascade_is_that_of_the_slice(a, b):
     assert max(lengths, default=0) == int(longest_cascade(sums))
     assert torch.tensor(chain.out[:-1]).equal(torch.tensor(chain.into[1:]))
     assert len(chain.to_dict()["places"]) == 14
+
+
+@pytest.mark.parametrize("name", ["addition", "subtraction", "multiplication", "several", "arithmetic"])
+@pytest.mark.parametrize("written", ["padded", "variable"])
+def test_changed_lines_are_lines_of_the_task(name, written):
+    """Read back from how they are shown, they are the same."""
+    parts = [{"name": part, "format": written} for part in ("addition", "multiplication")]
+    task = make_task(name, parts=parts) if name == "arithmetic" else make_task(name, format=written)
+    text = {"several": "40+1+999", "multiplication": "7x208", "arithmetic": "7x208"}.get(name, "450-99")
+    batch = task.parse(text.replace("-", "+") if name == "addition" else text)
+    inputs, _ = task.changes(batch, torch.Generator())
+    assert len(inputs) > 30
+    shown = task.show(batch._replace(input=inputs, target=task.reference(inputs, batch.coordinates)))
+    for line, row in zip(inputs, shown, strict=True):
+        if written == "padded":
+            read = task.parse(row["input"])
+            assert torch.equal(read.input[0], line)
+            assert read.coordinates == batch.coordinates

@@ -248,6 +248,21 @@ class Arithmetic(Symbols):
         """What stands at the places before carries; None where there are none."""
         return None
 
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """Every other digit at every place where the line stays one that the task draws: no digit beyond pads."""
+        inputs, token = super().changes(batch, generator)
+        kept = self.natural(inputs, batch.coordinates)
+        return Changes(inputs[kept], token[kept])
+
+    def natural(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Bool[Tensor, " batch"]:
+        """Whether all operands are written as the format writes them."""
+        kept = torch.ones(len(inputs), dtype=torch.bool, device=inputs.device)
+        for name in self.operands:
+            symbols = inputs[:, slots(coordinates, name).to(inputs.device)]
+            written = self.format.fit(read(symbols), symbols.shape[1])
+            kept &= ((written == symbols) | (symbols > PAD)).all(-1)
+        return kept
+
     def carries(self, batch: Batch) -> CarryChain | None:
         """Those of the first sample, at all places of the answer."""
         amounts = self.amounts(self.read(batch.input[:1], batch.coordinates))

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
@@ -82,6 +82,11 @@ class Multiplication(Arithmetic):
         width = self.span(len(long)) + len(short)
         multiplicand = self.format.fit(to_digits([int(long)], len(long)), width)
         return to_digits([int(short)], len(short)), multiplicand
+
+    def natural(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Bool[Tensor, " batch"]:
+        """The multiplier starts with no zero."""
+        multiplier, _ = self.read(inputs, coordinates)
+        return super().natural(inputs, coordinates) & (multiplier[:, -1] > 0)
 
     def amounts(self, operands: Operands) -> Int[Tensor, "batch place"]:
         """The multiplier times the digit of every place."""

@@ -12,7 +12,7 @@ from ordinate.tasks.arithmetic.digits import below, read, resize, subtract
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.sums import Sums, widen
 from ordinate.tasks.arithmetic.vocabulary import MINUS
-from ordinate.tasks.task import Batch, Changes
+from ordinate.tasks.task import Batch
 
 
 class Subtraction(Sums):
@@ -53,11 +53,9 @@ class Subtraction(Sums):
             raise OrdinateError(f"{first} is less than {second}: write the larger number first")
         return super().fit(numbers)
 
-    def changes(self, batch: Batch, generator: Generator) -> Changes:
-        """Every other digit that leaves the first number the larger one."""
-        inputs, token = super().changes(batch, generator)
-        kept = ~self._smaller(inputs, batch.coordinates)
-        return Changes(inputs[kept], token[kept])
+    def natural(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Bool[Tensor, " batch"]:
+        """The first number must be no smaller, too."""
+        return super().natural(inputs, coordinates) & ~self._smaller(inputs, coordinates)
 
     def _smaller(
         self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates
