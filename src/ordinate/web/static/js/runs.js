@@ -19,7 +19,7 @@ export function runs(place, rest, signal) {
     h("div", { class: "columns" }, list, detail));
   const chosen = [];
   const studies = new Map();
-  let open = null;
+  let open; // nothing was shown yet: an address without a run shows what to do
   let closing = null;
 
   function choose(id, box) {
