@@ -19,8 +19,9 @@ def attention_scores(
 ) -> Float[Tensor, "*batch head query key"]:
     """score[i, j] = q_i . (k_j + a_{class(i, j)}) / sqrt(d) + bias[i, j], and -inf where a pair is absent.
 
-    Without keys the classes alone are looked for. The class term is computed as one product with the table of
-    vectors followed by a lookup, so that no [query, key, dim] tensor is ever made.
+    Without keys the classes alone are looked for. Fewer queries than the patterns have tokens are those of the last
+    tokens. The class term is computed as one product with the table of vectors followed by a lookup, so that no
+    [query, key, dim] tensor is ever made.
     """
     parts = []
     heads = query.split([group.heads for group in pairs], dim=-3) if pairs else (query,)
@@ -47,7 +48,7 @@ def _with_classes(
     scores: Float[Tensor, "*batch head query key"] | None,
     group: Pairs,
 ) -> Float[Tensor, "*batch head query key"]:
-    classes = group.pattern.dense.to(query.device)
+    classes = group.pattern.dense[-query.shape[-2] :].to(query.device)
     shape = (*query.shape[:-1], classes.shape[-1])
     if group.vectors is not None:
         by_class = query @ group.vectors.to(query.dtype).transpose(-1, -2)

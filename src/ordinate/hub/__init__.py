@@ -1,4 +1,4 @@
-"""Models of this library for others: files that `transformers` opens by itself, with a card.
+"""Models of this library for others, as files that `transformers` opens; our attention in its models.
 
 >>> from ordinate.hub import OrdinateModel                                      # doctest: +SKIP
 >>> OrdinateModel.of("runs/addition-1000-3f/seed-0").save_pretrained("adder")   # doctest: +SKIP
@@ -13,7 +13,15 @@ from ordinate.errors import OrdinateError
 if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
+from ordinate.hub.attention import load_class_vectors, put_attention
 from ordinate.hub.card import model_card
 from ordinate.hub.pretrained import OrdinateConfig, OrdinateModel, OrdinateOutput
 
-__all__ = ["OrdinateConfig", "OrdinateModel", "OrdinateOutput", "model_card"]
+__all__ = [
+    "OrdinateConfig",
+    "OrdinateModel",
+    "OrdinateOutput",
+    "load_class_vectors",
+    "model_card",
+    "put_attention",
+]

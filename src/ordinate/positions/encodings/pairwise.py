@@ -91,7 +91,7 @@ class Pairwise(EncodingSettings):
     per_head: bool = Field(True, description="own vectors for every head; false: one table for all of them")
     std: float = Field(0.5, ge=0, description="standard deviation of the first values")
 
-    def build(self, site: Site) -> PairwiseEncoding:
+    def groups(self, site: Site) -> list[Group]:
         """One group of heads for each relation."""
         count = len(self.relation)
         if site.heads % count:
@@ -99,5 +99,8 @@ class Pairwise(EncodingSettings):
                 f"model.encoding.relation has {count} relations for {site.heads} heads: "
                 f"write a number of heads that is a multiple of {count}"
             )
-        groups = [Group(site.heads // count, relation) for relation in self.relation]
-        return PairwiseEncoding(site, groups, per_head=self.per_head, std=self.std)
+        return [Group(site.heads // count, relation) for relation in self.relation]
+
+    def build(self, site: Site) -> PairwiseEncoding:
+        """A table for each group."""
+        return PairwiseEncoding(site, self.groups(site), per_head=self.per_head, std=self.std)

@@ -29,7 +29,10 @@ class Shaw(EncodingSettings):
     per_head: bool = Field(False, description="own vectors for every head")
     std: float = Field(0.02, ge=0, description="standard deviation of the first values")
 
-    def build(self, site: Site) -> PairwiseEncoding:
+    def groups(self, site: Site) -> list[Group]:
         """All heads with `relative(clip=...)`."""
-        groups = [Group(site.heads, relative(clip=self.clip))]
-        return PairwiseEncoding(site, groups, per_head=self.per_head, std=self.std)
+        return [Group(site.heads, relative(clip=self.clip))]
+
+    def build(self, site: Site) -> PairwiseEncoding:
+        """A table for the one group."""
+        return PairwiseEncoding(site, self.groups(site), per_head=self.per_head, std=self.std)
