@@ -43,6 +43,16 @@ def test_scores_with_classes_and_bias(tokens, heads, dim, seed):
     torch.testing.assert_close(fast, slow_scores(q, k, vectors, classes, bias))
 
 
+def test_fewer_queries_than_tokens_are_the_last():
+    g = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 2, 3, 5, 4, generator=g, dtype=torch.float64)
+    vectors = torch.randn(1, 3, 4, generator=g, dtype=torch.float64)
+    pairs = [Pairs(3, pattern_of(torch.randint(-1, 4, (5, 5), generator=g)), vectors)]
+    for form in (k, None):
+        whole = attention_scores(q, form, pairs=pairs)
+        torch.testing.assert_close(attention_scores(q[:, :, 3:], form, pairs=pairs), whole[:, :, 3:])
+
+
 def test_gradients_of_scores():
     q, k = (torch.randn(1, 2, 3, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
     vectors = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
