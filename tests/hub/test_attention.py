@@ -152,20 +152,17 @@ def test_a_layer_is_the_slow_sum_over_all_pairs(host, content, per_head, tokens,
     mask = there[:, None, None] if by_key else there[:, None, None].expand(-1, 1, tokens, -1).clone()
     if host == "bert":
         query, key, value = (split(part(x)) for part in (layer.query, layer.key, layer.value))
-        found = split(layer(x, attention_mask=mask)[0])
     else:
         query, key, value = (split(part) for part in layer.c_attn(x).chunk(3, -1))
         layer.c_proj = torch.nn.Identity()
-        found = split(layer(x, attention_mask=mask)[0])
+    found = split(layer(x, attention_mask=mask)[0])
     place = torch.arange(tokens)
     back = place[:, None] - place
     table = layer.class_vectors.tables[0].expand(HEADS, -1, -1)
     reach = min(clip, PLACES - 1)
     lowest = 0 if host == "gpt2" else -reach
     vectors = table[:, (back.clamp(-reach, reach) - lowest).clamp(min=0)]
-    absent = ~there[:, None, None] | (
-        back < 0 if host == "gpt2" else torch.zeros_like(back, dtype=torch.bool)
-    )
+    absent = ~there[:, None, None] | (back < (0 if host == "gpt2" else -tokens))
     expected = slow(query, key if content else None, value, vectors, absent=absent, scale=0.4)
     torch.testing.assert_close(found, expected)
 
