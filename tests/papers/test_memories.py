@@ -56,6 +56,24 @@ def test_targets_of_nesting_are_found_one_by_the_other():
     assert torch.equal(batch.target[..., 0], memories[..., -1])
 
 
+def test_the_map_of_nesting_has_the_depth_of_the_theorem_as_stairs():
+    lines = [
+        {
+            "label": f"K = {k}",
+            "x": [1.0, 2.0, 3.0, 4.0],
+            "values": [[1.0, 0.5, 0.25, None], [k, 1.0, 1.0, 1.0]],
+        }
+        for k in (0, 1, 3)
+    ]
+    sheet = {"title": "left", "xlabel": "layers", "lines": lines}
+    heat = nesting.heat_of({"sheets": [sheet], "enough": [2, 3, 5]})
+    assert heat.steps == [1, 2, 4]
+    assert heat.columns == ["1", "2", "3", "4"]
+    assert heat.values.shape == (2, 3, 4)
+    assert heat.values[1, :, 0].tolist() == [0.0, 1.0, 3.0]
+    assert math.isnan(heat.values[0, 2, 3])
+
+
 @pytest.mark.parametrize("name", ["nesting", "samples"])
 def test_a_study_from_end_to_end(name, tmp_path):
     result = FIGURES[f"memories/{name}"].reproduce("smoke", tmp_path, engine=Inline())

@@ -44,18 +44,21 @@ __all__ = [
 ]
 
 
-def value_curves(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
+def value_curves(
+    panels: Sequence[Panel], *, columns: int = 3, beside: Callable[[Axes], None] | None = None
+) -> Figure:
     """Draw error against the axis, one panel a task, on a logarithmic error axis; shares in per cent.
 
     A line joins the medians over seeds, the band reaches from the 10th to the 90th percentile, faint dots are
-    the seeds, hollow markers the published medians; the range seen in training is shaded.
+    the seeds, hollow markers the published medians; the range seen in training is shaded. `beside` draws one more
+    panel, after the others.
 
     >>> curve = Series("positional", "positional", [1, 2, 3], [[0.1, 0.2, 0.4], [0.1, 0.3, 0.5]])
     >>> figure = value_curves([Panel("cumulative sum", "scale c", "MSE", [curve])])
     >>> len(figure.axes)
     1
     """
-    figure = grid(panels, columns, _values)
+    figure = grid(panels, columns, _values, beside)
     band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
     seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
     known = Line2D([], [], label="published median", **_hollow(Look(GREY, "o", "-")))  # type: ignore[arg-type]
@@ -92,12 +95,18 @@ def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = 
     return figure
 
 
-def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], None]) -> Drawing:
-    """Lay the panels out row by row, draw each, and keep it with the figure."""
+def grid(
+    panels: Sequence[Panel],
+    columns: int,
+    draw: Callable[[Axes, Panel], None],
+    beside: Callable[[Axes], None] | None = None,
+) -> Drawing:
+    """Lay the panels out row by row, draw each, and keep it with the figure; last what is beside them."""
     if not panels:
         raise ValueError("a figure needs at least one panel")
-    columns = min(columns, len(panels))
-    rows = math.ceil(len(panels) / columns)
+    count = len(panels) + (beside is not None)
+    columns = min(columns, count)
+    rows = math.ceil(count / columns)
     with paper_style():
         width = 5.4 if columns == 1 else 3.7 * columns + 0.3
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
@@ -107,6 +116,8 @@ def grid(panels: Sequence[Panel], columns: int, draw: Callable[[Axes, Panel], No
             draw(axes, panel)
             figure.keep(axes, panel)
             _label(axes, panel)
+        if beside is not None:
+            beside(figure.add_subplot(rows, columns, count))
     return figure
 
 

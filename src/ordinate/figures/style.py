@@ -48,8 +48,8 @@ ROLES: dict[str, Look] = {
 INK, GREY, EDGE, GRID, PAPER = "#000000", "#555555", "#444444", "#d9d9d9", "#ffffff"
 """What is not a series: text and marks, remarks, frames, lines of the grid, the ground."""
 
-ON_IMAGE = "#1a1a1a"
-"""Lines over an image, whose ground is the same in every scheme."""
+ON_IMAGE, ON_DARK = "#1a1a1a", "#fcfcfc"
+"""Lines and letters over an image, whose ground is the same in every scheme: on its light and on its dark parts."""
 
 DARK: dict[str, str] = {
     INK: "#e8eaed",

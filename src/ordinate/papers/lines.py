@@ -128,7 +128,11 @@ class Lines(Trained):
 
     def draw(self, document: dict[str, Any]) -> Drawing:
         """One panel a sheet."""
-        panels = [
+        return value_curves(self.panels(document), columns=document["columns"])
+
+    def panels(self, document: dict[str, Any]) -> list[Panel]:
+        """What the sheets show."""
+        return [
             Panel(
                 sheet["title"],
                 sheet["xlabel"],
@@ -140,7 +144,6 @@ class Lines(Trained):
             )
             for sheet in document["sheets"]
         ]
-        return value_curves(panels, columns=document["columns"])
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what lines, bands and marks are."""

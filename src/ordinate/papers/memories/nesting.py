@@ -7,14 +7,21 @@ M = K + 1. Nothing says that fewer fail; that is what is measured.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
 
 from ordinate.attention import Dp
 from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.figures.curves import value_curves
+from ordinate.figures.heat import Heat, draw_heat
 from ordinate.models import Memory
 from ordinate.papers.line_aims import LineAim, Place, Shows
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, Size
+from ordinate.studies import Study
 from ordinate.tasks import Task, make_task
 
 LEARNED = 0.1
@@ -118,7 +125,46 @@ def depth_for_nesting(scale: str) -> Plan:
     return Plan([Sheet(title, "layers", lines, SHARE)], aims, size.seeds, note)
 
 
-NESTING = Lines(
+class Nesting(Lines):
+    """Lines over layers, and beside them the same numbers as a map over nesting and layers."""
+
+    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+        """The lines, and how many layers the theorem takes for each."""
+        enough = [nesting + 2 for nesting in GRIDS[scale].nestings]
+        return super().measure(scale, study) | {"enough": enough}
+
+    def draw(self, document: dict[str, Any]) -> Drawing:
+        """Lines to the left, the map to the right."""
+        heat = heat_of(document)
+        return value_curves(self.panels(document), columns=2, beside=lambda axes: draw_heat(axes, heat))
+
+    def caption(self, document: dict[str, Any]) -> str:
+        """What the lines are, and what the map is."""
+        return (
+            f"Left: {super().caption(document)} Right: the same medians by nesting K and layers, over the seeds that "
+            "ended; cells say how many did not. Right of the stairs are the layers that Theorem 4.4 says are enough."
+        )
+
+
+def heat_of(document: dict[str, Any]) -> Heat:
+    """The map of a document: a row for each line, a column for each number of layers."""
+    (sheet,) = document["sheets"]
+    lines = sheet["lines"]
+    layers = [int(x) for x in lines[0]["x"]]
+    values = np.array([line["values"] for line in lines], dtype=np.float64).swapaxes(0, 1)
+    return Heat(
+        "by nesting and layers",
+        sheet["xlabel"],
+        "nesting",
+        [line["label"] for line in lines],
+        [str(count) for count in layers],
+        values,
+        [sum(count < enough for count in layers) for enough in document["enough"]],
+        "right of the stairs: enough by Theorem 4.4",
+    )
+
+
+NESTING = Nesting(
     "memories/nesting",
     "Layers for nested memories",
     "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found by "
