@@ -25,7 +25,10 @@ SITE = Site(trained=(tokens(5), SHORT), layers=2, heads=4, dim=6)
 
 DEFINED = {
     **{name: {} for name in ("none", "sinusoidal", "rope", "randomized", "abacus", "coupling")},
-    **{name: {} for name in ("t5", "alibi", "kerple-log", "kerple-power", "fire", "rpe-lin", "rpe-log")},
+    **{
+        name: {}
+        for name in ("t5", "alibi", "kerple-log", "kerple-power", "fire", "rpe-lin", "rpe-log", "dape")
+    },
     "shaw": {"clip": 4},
     "upe": {"clip": 4},
     "significance": {"reach": 3},
@@ -57,9 +60,10 @@ def scores(encoding, coordinates, layer=1):
     tokens, first, maps = material(len(coordinates), 3 + encoding.extra_features)
     mixed = encoding.embed(tokens, coordinates) @ first
     query, key = encoding.rotate(mixed[:, None] * maps[0], mixed[:, None] * maps[1], coordinates)
-    return attention_scores(
+    found = attention_scores(
         query, key, pairs=encoding.pairs(coordinates, layer), bias=encoding.bias(coordinates, layer)
     )
+    return encoding.scores(found, coordinates, layer)
 
 
 def all_finite(name, found):
@@ -185,7 +189,7 @@ def test_refused_lengths_say_the_length_and_what_to_do_in_one_line(name):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["t5", "alibi", "kerple-log", "kerple-power", "fire", "shaw"])
+@pytest.mark.parametrize("name", ["t5", "alibi", "kerple-log", "kerple-power", "fire", "dape", "shaw"])
 def test_the_shift_law_contributions_depend_on_differences_only(name):
     encoding = build(name, **DEFINED[name])
     bias = encoding.bias(LONG, 1)

@@ -99,6 +99,8 @@ class ScoredAttention(Attention):
             pairs=encoding.pairs(coordinates, self.layer),
             bias=encoding.bias(coordinates, self.layer),
         )
+        if encoding.reads_scores:
+            scores = encoding.scores(scores, coordinates, self.layer)
         weights: Tensor = self.weights(attention_weights(self.scores(scores)))
         return weights
 

@@ -188,6 +188,8 @@ class MemoryAttention(nn.Module):
             scores = self._scores(coordinates, encoding, lags)[None]
             if products is not None:
                 scores = scores + products
+            if encoding.reads_scores:
+                scores = encoding.scores(scores, coordinates, self.layer)
             if listened:
                 return self._in_the_open(x, scores if gain is None else scores + gain[..., None])
             mixed = (

@@ -10,6 +10,7 @@ Without class vectors the first is standard attention, `content x content`. Valu
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -17,7 +18,7 @@ from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention.choose import attend
+from ordinate.attention.choose import attend, is_sparse
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
@@ -26,6 +27,8 @@ from ordinate.positions.encodings import Encoding, Pairs
 
 Heads = Float[Tensor, "batch head token dim"]
 Bias = Float[Tensor, "#head query key"] | None
+Scores = Float[Tensor, "batch head query key"]
+Process = Callable[[Scores], Scores]
 
 
 class Looked(NamedTuple):
@@ -88,7 +91,12 @@ class MultiHead(nn.Module, ABC):
             )
         if looked.key is not None:
             looked = Looked(*encoding.rotate(looked.query, looked.key, coordinates), looked.values)
-        if any(hook.patch for hook in self._hooks):
+        if encoding.reads_scores:
+            _check_dense(pairs)
+            mixed = self._in_the_open(
+                looked, pairs, bias, lambda scores: encoding.scores(scores, coordinates, self.layer)
+            )
+        elif any(hook.patch for hook in self._hooks):
             mixed = self._in_the_open(looked, pairs, bias)
         elif pairs:
             mixed = self._fused(looked, pairs, bias)
@@ -101,9 +109,12 @@ class MultiHead(nn.Module, ABC):
         output: Tensor = self.output(self.to_output(rearrange(mixed, "b h t d -> b t (h d)")))
         return output
 
-    def _in_the_open(self, looked: Looked, pairs: tuple[Pairs, ...], bias: Bias) -> Heads:
+    def _in_the_open(
+        self, looked: Looked, pairs: tuple[Pairs, ...], bias: Bias, process: Process | None = None
+    ) -> Heads:
         query, key = self.query(looked.query), None if looked.key is None else self.key(looked.key)
-        scores = self.scores(attention_scores(query, key, pairs=pairs, bias=bias))
+        scores = attention_scores(query, key, pairs=pairs, bias=bias)
+        scores = self.scores(scores if process is None else process(scores))
         return mix(self.weights(attention_weights(scores)), self.values(looked.values))
 
     def _fused(self, looked: Looked, pairs: tuple[Pairs, ...], bias: Bias) -> Heads:
@@ -119,6 +130,17 @@ class MultiHead(nn.Module, ABC):
         """One group of heads."""
         scale = looked.query.shape[-1] ** -0.5
         return attend(*looked, group.pattern, vectors=group.vectors, scores_bias=bias, scale=scale)
+
+
+def _check_dense(pairs: tuple[Pairs, ...]) -> None:
+    """Refuse an encoding that reads scores where so few pairs are attended that they are not laid out."""
+    for group in pairs:
+        if is_sparse(group.pattern):
+            raise OrdinateError(
+                f"this encoding reads the scores of all pairs, and the relation has {group.pattern.keys_per_query:.3g} "
+                f"keys a query of {group.pattern.tokens} tokens, which sparse attention is for: write a bias "
+                'instead, such as encoding = "kerple-log", or evaluate shorter sequences'
+            )
 
 
 class ContentKeys(MultiHead):

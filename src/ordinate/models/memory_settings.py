@@ -9,7 +9,7 @@ from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, T
 from ordinate.kinds import choose
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
 from ordinate.models.settings import Encodings, ModelSettings
-from ordinate.positions.encodings import Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
+from ordinate.positions.encodings import Dape, Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
 from ordinate.tasks.task import Task
 
 
@@ -62,7 +62,7 @@ class Memory(ModelSettings):
         parameters = layers * (
             heads * (2 * square + self.width**2) + self.width * (self.width + 2 * self.hidden)
         )
-        laid_out = isinstance(self.attention, Dp) or any(isinstance(e, Fire) for e in self.encoding)
+        laid_out = isinstance(self.attention, Dp) or any(isinstance(e, Fire | Dape) for e in self.encoding)
         pairs = 3 * heads * tokens if laid_out else 0
         # A transform is twice as long as the sequence, and of complex numbers.
         a_token = layers * (8 * heads * self.width + 4 * self.width + 2 * self.hidden + pairs)

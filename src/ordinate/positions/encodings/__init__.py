@@ -5,6 +5,7 @@ from ordinate.positions.encodings.abacus import Abacus
 from ordinate.positions.encodings.alibi import Alibi
 from ordinate.positions.encodings.combine import Combined, NoPosition
 from ordinate.positions.encodings.coupling import Coupling
+from ordinate.positions.encodings.dape import Dape
 from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
 from ordinate.positions.encodings.fire import Fire
 from ordinate.positions.encodings.kerple import KerpleLog, KerplePower
@@ -29,7 +30,7 @@ from ordinate.positions.encodings.vectors import (
 _VECTORS = (NoPosition, OneHot, Binary, Sinusoidal, Learned, Randomized, Abacus, Coupling)
 _ROTATIONS = (Rope,)
 _PAIRS = (Shaw, Upe, Significance, Pairwise)
-_BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog)
+_BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog, Dape)
 
 ENCODINGS: Table[EncodingSettings] = Table(
     EncodingSettings,  # type: ignore[type-abstract]
@@ -47,6 +48,7 @@ __all__ = [
     "Binary",
     "Combined",
     "Coupling",
+    "Dape",
     "Encoding",
     "EncodingSettings",
     "Fire",

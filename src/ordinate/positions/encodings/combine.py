@@ -26,7 +26,7 @@ class NoPosition(EncodingSettings):
 
 
 class Combined(Encoding):
-    """Several encodings at once: embeddings and rotations in turn, biases added.
+    """Several encodings at once: embeddings, rotations and scores in turn, biases added.
 
     Classes of pairs can come from one of them only, since classes of two encodings are not the same.
     """
@@ -36,6 +36,7 @@ class Combined(Encoding):
         self.parts = nn.ModuleList(parts)
         self.extra_features = sum(part.extra_features for part in parts)
         self.random = any(part.random for part in parts)
+        self.reads_scores = any(part.reads_scores for part in parts)
 
     def _each(self) -> list[Encoding]:
         return [part for part in self.parts if isinstance(part, Encoding)]
@@ -76,6 +77,14 @@ class Combined(Encoding):
         """Add the biases of all parts."""
         found = [b for part in self._each() if (b := part.bias(coordinates, layer)) is not None]
         return sum(found[1:], start=found[0]) if found else None
+
+    def scores(
+        self, scores: Float[Tensor, "*batch head query key"], coordinates: Coordinates, layer: int
+    ) -> Float[Tensor, "*batch head query key"]:
+        """Through each in turn."""
+        for part in self._each():
+            scores = part.scores(scores, coordinates, layer)
+        return scores
 
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"] | None:
         """Add those of all parts; None where the bias of a part has none."""

@@ -1,6 +1,6 @@
 """The one interface of all positional encodings.
 
-Position may enter a Transformer in four places, and each is a method with a default that does nothing:
+Position may enter a Transformer in five places, and each is a method with a default that does nothing:
 
 | method | where | known by |
 |---|---|---|
@@ -8,6 +8,7 @@ Position may enter a Transformer in four places, and each is a method with a def
 | `rotate` | queries and keys | RoPE |
 | `pairs` | vectors added to keys, one a class of pairs | Shaw, UPE, any relation |
 | `bias` | scores | T5, ALiBi, KERPLE, FIRE |
+| `scores` | scores, which it reads | DAPE |
 """
 
 from abc import abstractmethod
@@ -54,6 +55,8 @@ class Encoding(nn.Module):
     """How many columns `embed` appends to a token."""
     random: bool = False
     """Whether `embed` draws from the global generator in training mode: then no two calls are alike."""
+    reads_scores: bool = False
+    """Whether `scores` does anything: attention then lays out every pair, and calls it."""
 
     def embed(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
@@ -84,6 +87,12 @@ class Encoding(nn.Module):
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
         """Numbers that are added to scores; one head stands for all."""
         return None
+
+    def scores(
+        self, scores: Float[Tensor, "*batch head query key"], coordinates: Coordinates, layer: int
+    ) -> Float[Tensor, "*batch head query key"]:
+        """Scores from scores, bias included and -inf where a pair is absent; called where `reads_scores` is true."""
+        return scores
 
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"] | None:
         """The bias of keys 0 .. n - 1 places back, -inf where they are absent; None where more than the lag decides.
