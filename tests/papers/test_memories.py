@@ -8,11 +8,11 @@ import torch
 
 from ordinate.models import build_model
 from ordinate.papers import FIGURES
-from ordinate.papers.memories import nesting, roles
+from ordinate.papers.memories import language, nesting, roles
 
 from .inline import Inline
 
-NAMES = ("nesting", "heads", "width", "slopes", "biases", "samples", "norms")
+NAMES = ("nesting", "heads", "width", "slopes", "biases", "samples", "norms", "exp-1a", "exp-3b")
 
 
 def test_examples():
@@ -32,7 +32,9 @@ def test_every_claim_is_about_a_place_of_the_figure(name):
         }
         assert plan.aims
         for aim in plan.aims:
-            wanted = [getattr(aim, key) for key in ("at", "better", "worse") if hasattr(aim, key)]
+            wanted = [
+                getattr(aim, key) for key in ("at", "better", "worse", "higher", "lower") if hasattr(aim, key)
+            ]
             assert {tuple(place) for place in wanted} <= places
         names = [recipe.name for recipe in plan.recipes]
         assert len(set(names)) == len(names)
@@ -80,3 +82,31 @@ def test_a_study_from_end_to_end(name, tmp_path):
     assert result.files["html"].is_file()
     assert {claim.verdict for claim in result.claims} == {None}
     assert not result.document["not_ended"]
+
+
+@pytest.mark.parametrize("scale", language.SIZES)
+@pytest.mark.parametrize("plan", [language.exp_1a, language.exp_3b])
+def test_language_models_of_one_place_have_about_as_many_parameters(plan, scale):
+    size, (sheet,) = language.SIZES[scale], plan(scale).sheets
+    for x in map(float, size.layers):
+        for line in sheet.lines:
+            model = line.spots[x].recipe.model
+            count = sum(p.numel() for p in build_model(model, size.task(), seed=0).parameters())
+            dot_product = model.attention.name == "dp"
+            assert count == size.parameters(model.layers, model.heads, model.hidden, dot_product=dot_product)
+            wanted = size.parameters(int(x), size.heads, size.hidden)
+            assert math.isclose(count, wanted, rel_tol=0.02 if scale == "laptop" else 0.2)
+
+
+def test_language_models_read_the_folder_that_is_named(tmp_path, monkeypatch):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "one.txt").write_text("the cat sat on the mat\n" * 40)
+    monkeypatch.setenv(language.FOLDER, str(tmp_path / "texts"))
+    result = FIGURES["memories/exp-3b"].reproduce("smoke", tmp_path, engine=Inline())
+    assert {claim.verdict for claim in result.claims} == {None}
+    assert not result.document["not_ended"]
+    assert "text files of the folder texts, 829 characters" in result.document["differs"]
+    (sheet,) = result.document["sheets"]
+    assert all(1 < v < 1000 for line in sheet["lines"] for row in line["values"] for v in row)
+    monkeypatch.delenv(language.FOLDER)
+    assert "PSF licence" in FIGURES["memories/exp-1a"].plan("smoke").differs

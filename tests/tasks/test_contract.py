@@ -26,7 +26,7 @@ VALUES = {
     "memories": 1.0,
 }
 
-INDICES = ("k-hop", "match-2", "match-3", "contextual-counting")
+INDICES = ("k-hop", "match-2", "match-3", "contextual-counting", "next-character")
 """Symbols, which have no float64."""
 
 every = pytest.mark.parametrize("name", TASKS)

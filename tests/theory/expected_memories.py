@@ -95,6 +95,15 @@ TABLE = (
     Expected("match-3", "adaptive", 2, True, "none", "the two tokens that complete this one may be anywhere"),
     Expected("contextual-counting", "dense", 5, None, "none", "regions are as long as the line allows"),
     Expected("sparse-average", "adaptive", 2, True, "none", "each token names those that count"),
+    Expected(
+        "next-character",
+        "fixed",
+        1,
+        False,
+        "relative",
+        "the answer is the token ahead, which causal models do not see",
+        lags=(-1,),
+    ),
 )
 
 VARIANTS = (

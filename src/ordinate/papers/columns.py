@@ -1,5 +1,6 @@
 """Columns: the numbers of a run that figures of lines show."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,3 +32,6 @@ MSE = Column("mean squared error", stored("mse"))
 ACCURACY = Column("accuracy", stored("accuracy"), percent=True)
 SYMBOLS = Column("symbols right", stored("symbol_accuracy"), percent=True)
 ENTROPY = Column("cross-entropy", stored("cross_entropy"))
+PERPLEXITY = Column(
+    "perplexity of a character", lambda run, point: math.exp(stored("cross_entropy")(run, point))
+)

@@ -12,6 +12,7 @@ from ordinate.tasks.mixed import MixedTypes
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
 from ordinate.tasks.task import Task
+from ordinate.tasks.text import NextCharacter
 
 NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
 ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
@@ -23,7 +24,7 @@ MATCHING = (Match2, Match3, SparseAverage, ContextualCounting)
 TASKS: Table[Task] = Table(
     Task,  # type: ignore[type-abstract]
     "ordinate.tasks",
-    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES, *MATCHING),
+    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES, *MATCHING, NextCharacter),
 )
 
 
