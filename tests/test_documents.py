@@ -38,7 +38,7 @@ def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_leng
     from ordinate.tasks import TASKS
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(TASKS, "smooth", None)  # the example registers its task: forget it afterwards
+    monkeypatch.setitem(TASKS, "smooth", TASKS["sum"])  # the example registers its own: forget it afterwards
     example = ROOT / "examples" / "own_structure.py"
     names = runpy.run_path(str(example))
     shown, *errors = capsys.readouterr().out.rsplit("\n", 4)[:-1]

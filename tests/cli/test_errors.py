@@ -7,7 +7,7 @@ from ordinate.errors import OrdinateError
 
 REFUSED = {
     "sampel sum": "did you mean 'sample'?",
-    "frobnicate": "known: bench, compile, construct, discover",
+    "frobnicate": "known: advise, bench, compile, construct, discover",
     "sample medain": "did you mean 'median'?",
     "sample sum --lenght 3": "ordinate sample has no option '--lenght': did you mean '--length'?",
     "sample sum --length three": "'--length'",
@@ -30,7 +30,7 @@ REFUSED = {
     "sample bfs --input 1": "undirected graph",
     "sample bfs --axis density=2": "density must be 0 to 1",
     "sample sum --input 1 --scale 2": "leave --axis and --scale out",
-    "sample addition --input 1": "task 'addition' cannot read an input",
+    "sample addition --input 1": "'1' is not understood: write 2 whole numbers and a sign",
     "sample addition --axis cascad=2": "did you mean 'cascade'?",
     "sample addition --axis cascade=1:3": "write one, such as cascade=1",
     "sample addition --axis cascade": "is not understood",
