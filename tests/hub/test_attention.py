@@ -130,7 +130,7 @@ def split(x):
     return x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(
     host=st.sampled_from(sorted(HOSTS)),
     content=st.booleans(),
@@ -217,7 +217,7 @@ FORMS = [Content(), ContentClass()]
 def test_a_later_word_never_changes_what_was_said_before(form, dropout):
     model = draw(put_attention(gpt2(attn_pdrop=dropout), Shaw(clip=3), form=form))
     model.train()
-    for place in range(1, 10):
+    for place in (1, 4, 9):
         first, other = words(10), words(10)
         other[:, place] = other[:, place] % (WORDS - 1) + 1
         said = []
