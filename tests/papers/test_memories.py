@@ -13,13 +13,14 @@ from ordinate.papers.memories import language, nesting, roles
 from .inline import Inline
 
 NAMES = ("nesting", "heads", "width", "slopes", "biases", "samples", "norms", "exp-1a", "exp-3b")
+NEIGHBOURS = ("match-2", "match-3", "sparse-average", "contextual-counting", "hard")
 
 
 def test_examples():
     assert doctest.testmod(roles).failed == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + NEIGHBOURS)
 def test_every_claim_is_about_a_place_of_the_figure(name):
     figure = FIGURES[f"memories/{name}"]
     for scale in figure.scales:
@@ -110,3 +111,23 @@ def test_language_models_read_the_folder_that_is_named(tmp_path, monkeypatch):
     assert all(1 < v < 1000 for line in sheet["lines"] for row in line["values"] for v in row)
     monkeypatch.delenv(language.FOLDER)
     assert "PSF licence" in FIGURES["memories/exp-1a"].plan("smoke").differs
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_every_model_of_the_neighbours_can_be_trained(name):
+    """A step of each: losses and gradients are numbers, at both scales."""
+    for scale in ("smoke", "laptop"):
+        for recipe in FIGURES[f"memories/{name}"].plan(scale).recipes:
+            model = build_model(recipe.model, recipe.task, seed=0)
+            batch = recipe.task.sample(2, generator=torch.Generator().manual_seed(0))
+            output = model(batch.input, batch.coordinates)
+            assert output.shape == (*batch.input.shape[:2], recipe.task.outputs)
+            output.square().mean().backward()
+            assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+            assert any(p.grad is not None and p.grad.any() for p in model.parameters())
+
+
+def test_a_neighbour_from_end_to_end(tmp_path):
+    result = FIGURES["memories/hard"].reproduce("smoke", tmp_path, engine=Inline())
+    assert {claim.verdict for claim in result.claims} == {None}
+    assert not result.document["not_ended"]

@@ -14,6 +14,7 @@ from ordinate.papers.memories.decaying import DECAYING
 from ordinate.papers.memories.dot_product import PROP_4_2
 from ordinate.papers.memories.fixed import FIXED
 from ordinate.papers.memories.language import LANGUAGE
+from ordinate.papers.memories.neighbours import NEIGHBOURS
 from ordinate.papers.memories.nesting import NESTING
 from ordinate.papers.memories.roles import BEYOND as MEMORIES_BEYOND
 from ordinate.papers.page import OnFigure, figures_report
@@ -51,7 +52,15 @@ POSITIONAL: tuple[Figure, ...] = (
 )
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
 SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
-MEMORIES: tuple[Figure, ...] = (PROP_4_2, *FIXED, *DECAYING, *LANGUAGE, NESTING, *MEMORIES_BEYOND)
+MEMORIES: tuple[Figure, ...] = (
+    PROP_4_2,
+    *FIXED,
+    *DECAYING,
+    *LANGUAGE,
+    NESTING,
+    *MEMORIES_BEYOND,
+    *NEIGHBOURS,
+)
 BEYOND: tuple[Figure, ...] = (
     Addition1000(),
     Cascades(),
