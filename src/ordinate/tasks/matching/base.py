@@ -59,6 +59,10 @@ class Line(Task):
         inputs[:, token] = (inputs[:, token] + other) % self.features
         return inputs
 
+    def token_texts(self, inputs: Symbols) -> list[str]:
+        """Every symbol as it stands in a line."""
+        return [self.write([symbol]) for symbol in inputs[0].tolist()]
+
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the line, and its answers."""
         return [
