@@ -121,8 +121,9 @@ def places(aim):
     return [value for value in vars(aim).values() if isinstance(value, Place)]
 
 
-@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize(
+    ("name", "scale"), [(name, scale) for name, figure in LINES.items() for scale in figure.scales]
+)
 def test_aims_name_places_that_are_measured(name, scale):
     plan = LINES[name].plan(scale)
     there = {

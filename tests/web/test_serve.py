@@ -177,7 +177,14 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys):
 
 def test_an_interrupt_closes_it(tmp_path):
     command = [sys.executable, "-m", "ordinate", "serve", "--port", "0", "--store", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A background job of a shell ignores the signal, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout.readline().startswith("http://127.0.0.1:")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
