@@ -264,7 +264,13 @@ def test_the_list_and_the_curve_follow_a_training(visit, store, tmp_path):
     page.wait_for_selector(".badge.done")
     recipe = write_recipe(tmp_path, "live", steps=1_000_000)
     command = [sys.executable, "-m", "ordinate", "train", str(recipe), "--out", str(store)]
-    training = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    training = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A background job of a shell ignores the signal, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         row = page.locator("li[data-run^=live-]")
         row.locator(".badge.running").wait_for(timeout=40_000)
