@@ -283,7 +283,10 @@ def test_the_list_and_the_curve_follow_a_training(visit, store, tmp_path):
         keep(page, "training-desk-light")
     finally:
         training.send_signal(signal.SIGINT)
-        assert training.wait(timeout=20) == 130
+        try:
+            assert training.wait(timeout=20) == 130
+        finally:
+            training.kill()
     train(Recipe.read(write_recipe(tmp_path, "short", steps=4)), [0], store=str(store))
     page.locator("li[data-run^=short-] .badge.done").wait_for()
 
