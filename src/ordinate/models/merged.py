@@ -94,8 +94,12 @@ def merged_forward(
 
 
 def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
-    """The merged maps: made once a step in training, and once until a parameter changes in evaluation."""
+    """The merged maps: made once a step in training, and once until a parameter changes in evaluation.
+
+    Fused optimizers change parameters without counting versions, so a pass with gradients forgets what was kept.
+    """
     if torch.is_grad_enabled():
+        model.kept = None
         return merge(model, coordinates)
     key = (coordinates, *((p.data_ptr(), p._version) for p in model.parameters()))
     if model.kept is None or model.kept[0] != key:
