@@ -1,5 +1,7 @@
 """A store with a run that is done, one whose record is damaged, and links that lead out of it."""
 
+import shutil
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -40,7 +42,7 @@ def write_recipe(folder, name="tiny", steps=20):
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory):
+def made_store(tmp_path_factory):
     """Two seeds that are done; a broken run; links to a secret in the place of a run, a file, a study."""
     root = tmp_path_factory.mktemp("page")
     store = root / "runs"
@@ -61,6 +63,12 @@ def store(tmp_path_factory):
     (file_link / "recipe.toml").write_text((done / "recipe.toml").read_text())
     (file_link / "metrics.jsonl").symlink_to(outside / "metrics.jsonl")
     return store
+
+
+@pytest.fixture(scope="module")
+def store(made_store, tmp_path_factory):
+    """A copy for the tests of one file, which may train in it."""
+    return shutil.copytree(made_store, tmp_path_factory.mktemp("copy") / "runs", symlinks=True)
 
 
 @pytest.fixture(scope="session")
@@ -85,13 +93,13 @@ def results(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(store, results):
     with TestClient(make_app(store, results, PORT), base_url=f"http://127.0.0.1:{PORT}") as client:
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def done(store):
     """The id of a run that is done."""
     (folder,) = store.glob("tiny-*/seed-0")

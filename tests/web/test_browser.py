@@ -78,9 +78,13 @@ def keep(page, name):
 
 
 def until(page, expression, arg=None, patience=30.0):
-    """Wait until a function of the page says yes; the page's policy forbids that the page itself evaluates text."""
+    """Wait until a function of the page says yes; the page's policy forbids that the page itself evaluates text.
+
+    What it asks for may not be drawn yet: an error is a no.
+    """
     deadline = time.monotonic() + patience
-    while not page.evaluate(expression, arg):
+    asked = f"arg => {{ try {{ return ({expression})(arg) }} catch {{ return false }} }}"
+    while not page.evaluate(asked, arg):
         assert time.monotonic() < deadline, expression
         page.wait_for_timeout(50)
 
