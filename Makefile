@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --no-compile
+# Each process would compile all it imports again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo serve test test-all lint format types imports docs bench clean
 .DEFAULT_GOAL := help
@@ -11,11 +14,11 @@ help: ## show this list
 
 $(VENV)/core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --progress-bar on -e '.[theory]'
+	$(PIP) --progress-bar on -e '.[theory]'
 	@touch $@
 
 $(VENV)/test: $(VENV)/core
-	$(BIN)/python -m pip install --quiet -e '.[test]'
+	$(PIP) -e '.[test]'
 	@touch $@
 
 $(VENV)/browser: $(VENV)/test
@@ -23,11 +26,11 @@ $(VENV)/browser: $(VENV)/test
 	@touch $@
 
 $(VENV)/web: $(VENV)/core
-	$(BIN)/python -m pip install --quiet -e '.[web]'
+	$(PIP) -e '.[web]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/core
-	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	$(PIP) -e '.[docs]'
 	@touch $@
 
 demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)

@@ -14,7 +14,7 @@ from ordinate.runs import Store
 from ordinate.training import Recipe, load_model, train
 
 
-def recipe(**training):
+def recipe(every=25, **training):
     return Recipe.parse(
         {
             "name": "killed",
@@ -29,7 +29,7 @@ def recipe(**training):
                 "save_seconds": 0.1,
                 **training,
             },
-            "evaluation": {"count": 20, "every": 25, "axes": {"scale": [1, 2]}},
+            "evaluation": {"count": 20, "every": every, "axes": {"scale": [1, 2]}},
         }
     )
 
@@ -90,11 +90,18 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("seeds", [[0], [0, 1]])
-@pytest.mark.parametrize("at", [1, 17])
-def test_stopped_at_chosen_steps(tmp_path, at, seeds):
-    r = recipe(log_every=1, save_seconds=0.0, steps=20)
-    whole = train(r, seeds, store=str(tmp_path / "whole"))
+EVERY_STEP = recipe(every=5, log_every=1, checkpoint_every=5, save_seconds=0.0, steps=12)
+
+
+@pytest.fixture(scope="module", params=[(0,), (0, 1)], ids=["one seed", "two seeds"])
+def whole(request, tmp_path_factory):
+    """Runs that were never stopped."""
+    return train(EVERY_STEP, request.param, store=str(tmp_path_factory.mktemp("whole")))
+
+
+@pytest.mark.parametrize("at", [1, 10])
+def test_stopped_at_chosen_steps(tmp_path, at, whole):
+    r, seeds = EVERY_STEP, range(len(whole))
 
     def stop(**facts):
         if facts["step"] == at:
@@ -108,11 +115,11 @@ def test_stopped_at_chosen_steps(tmp_path, at, seeds):
 
 
 def test_members_at_different_steps_go_on_from_the_last_common_one(tmp_path):
-    r = recipe(log_every=1, save_seconds=0.0, steps=30)
+    r = EVERY_STEP
     whole = train(r, [0, 1], store=str(tmp_path / "whole"))
 
     def stop(**facts):
-        if facts["step"] == 20:
+        if facts["step"] == 8:
             raise Stop
 
     with pytest.raises(Stop):
@@ -132,17 +139,17 @@ def test_a_failure_after_the_last_state_happens_again_on_resuming(tmp_path, monk
 
     def poisoned(self, step):
         batch = plain(self, step)
-        if self.seed == 1 and step == 10:
+        if self.seed == 1 and step == 6:
             batch.input[0, 0, 0] = float("inf")
         return batch
 
     monkeypatch.setattr(Data, "at", poisoned)
-    r = recipe(log_every=1, save_seconds=0.0, steps=20)
+    r = EVERY_STEP
     whole = train(r, [0, 1, 2], store=str(tmp_path / "whole"))
-    monkeypatch.setattr("ordinate.runs.run.Run.save_state", _save_until(9))
+    monkeypatch.setattr("ordinate.runs.run.Run.save_state", _save_until(5))
 
     def stop(**facts):
-        if facts["step"] == 15:
+        if facts["step"] == 9:
             raise Stop
 
     with pytest.raises(Stop):
@@ -187,11 +194,11 @@ def test_a_stopped_run_is_not_overwritten_without_resume(tmp_path):
 
 
 def test_a_broken_state_is_passed_over_and_a_broken_checkpoint_refused(tmp_path):
-    r = recipe(log_every=1, save_seconds=0.0, steps=30)
+    r = EVERY_STEP
     whole = train(r, [0], store=str(tmp_path / "whole"))[0]
 
     def stop(**facts):
-        if facts["step"] == 20:
+        if facts["step"] == 8:
             raise Stop
 
     with pytest.raises(Stop):
@@ -200,7 +207,7 @@ def test_a_broken_state_is_passed_over_and_a_broken_checkpoint_refused(tmp_path)
     torn = run.path / "resume" / f"step-{run.state_steps()[-1]:08d}.safetensors"
     torn.write_bytes(torn.read_bytes()[:100])
     assert_same_course(whole, train(r, [0], store=str(tmp_path / "s"), resume=True)[0])
-    file = run.path / "checkpoints" / "step-00000030.safetensors"
+    file = run.path / "checkpoints" / "step-00000012.safetensors"
     file.write_bytes(b"not a checkpoint")
     with pytest.raises(OrdinateError, match="not a readable checkpoint"):
         load_model(run.path)
