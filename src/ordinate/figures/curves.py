@@ -26,7 +26,7 @@ from matplotlib.ticker import (
 
 from ordinate.figures.numbers import show_number
 from ordinate.figures.panels import Drawing, Panel, Series
-from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, size, thinned
+from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, remark, size, thinned
 
 __all__ = [
     "Panel",
@@ -229,16 +229,7 @@ def _label(axes: Axes, panel: Panel) -> None:
     failures = [f"{s.label}: {s.failed} of {len(s.table)} seeds failed" for s in panel.series if s.failed]
     axes.set_title(panel.title, pad=points(6 + 11 * len(failures)))
     if failures:
-        axes.annotate(
-            "\n".join(failures),
-            xy=(0, 1),
-            xycoords="axes fraction",
-            xytext=(0, 3),
-            textcoords="offset points",
-            fontsize=points(8),
-            color=GREY,
-            va="bottom",
-        )
+        remark(axes, "\n".join(failures), above=3)
 
 
 def _hollow(look: Look) -> dict[str, object]:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from numpy import ndarray
 
 from ordinate.figures.numbers import show_number
-from ordinate.figures.style import GREY, GRID, INK, OKABE_ITO, ON_DARK, ON_IMAGE, points
+from ordinate.figures.style import GREY, GRID, INK, OKABE_ITO, ON_DARK, ON_IMAGE, points, remark
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,7 @@ def draw_heat(axes: Axes, heat: Heat) -> None:
     axes.set_ylabel(heat.ylabel)
     axes.set_title(heat.title, pad=points(6 + 12 * bool(heat.remark)))
     if heat.remark:
-        axes.annotate(
-            heat.remark,
-            xy=(0, 1),
-            xycoords="axes fraction",
-            xytext=(0, 4),
-            textcoords="offset points",
-            fontsize=points(8),
-            color=GREY,
-            va="bottom",
-        )
+        remark(axes, heat.remark, above=4)
 
 
 def _write(axes: Axes, colour: tuple[float, ...], row: int, column: int, heat: Heat) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 
 OKABE_ITO: dict[str, str] = {
     "black": "#000000",
@@ -169,6 +170,20 @@ def size(width: float, height: float) -> tuple[float, float]:
 def points(letters: float | int) -> float:
     """The size of letters in points, as the place has it."""
     return letters * _format.get().letters
+
+
+def remark(axes: Axes, text: str, *, above: float | int) -> None:
+    """Write small grey lines between a picture and its title, some points above the picture."""
+    axes.annotate(
+        text,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, above),
+        textcoords="offset points",
+        fontsize=points(8),
+        color=GREY,
+        va="bottom",
+    )
 
 
 def thinned(ticks: Sequence[float]) -> list[float]:
