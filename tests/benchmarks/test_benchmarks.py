@@ -1,6 +1,4 @@
-"""Every section runs with the quick settings and returns the rows that it declares."""
-
-import math
+"""What sections are made of, and two of them with the quick settings; the others are in tests/slow."""
 
 import pytest
 import torch
@@ -8,33 +6,12 @@ import torch
 from ordinate.attention.pairwise import dense_attention
 from ordinate.benchmarks import QUICK, SECTIONS, Mode, data, growth, relations, run_sections
 from ordinate.benchmarks.best_mode import FINISH, with_finish
-from ordinate.benchmarks.crew import Crew
-from ordinate.benchmarks.published import change, published
 from ordinate.benchmarks.throughput import Parts
 from ordinate.benchmarks.timing import threads
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.cost import alternate, operations
 from ordinate.tasks import TASKS
-
-KEYS = {"section", "measure", "value", "unit", "target", "ok"}
-
-
-def rows_of(name):
-    lines = []
-    document = run_sections([name], lines.append, QUICK)
-    assert set(document) == {"environment", "rows"}
-    assert lines
-    assert all(line.startswith(f"{name}: ") for line in lines)
-    for row in document["rows"]:
-        assert set(row) == KEYS
-        assert row["section"] == name
-        assert math.isfinite(row["value"])
-        assert (row["target"] is None) == (row["ok"] is None)
-    return {row["measure"]: row for row in document["rows"]}
-
-
-def targets(rows):
-    return {measure: row["target"] for measure, row in rows.items() if row["target"] is not None}
+from tests.benchmarks.rows import rows_of, targets
 
 
 def test_the_table_has_all_sections():
@@ -73,28 +50,10 @@ def test_numerics():
     assert all(row["value"] < 1e-12 for name, row in rows.items() if name.endswith("float64"))
 
 
-def test_throughput():
-    rows = rows_of("throughput")
-    assert targets(rows) == {"positional: ours / textbook": 1.5}
-    for kind in ("positional", "standard"):
-        ratio = rows[f"{kind}, ours"]["value"] / rows[f"{kind}, textbook"]["value"]
-        assert rows[f"{kind}: ours / textbook"]["value"] == pytest.approx(ratio)
-
-
 def test_a_run_is_put_together_from_its_parts():
     # 2 steps an epoch, 2001 epochs, 201 evaluations.
     total = 10.0 + 4002 * 0.5 + 201 * 2.0
     assert Parts(generation=10.0, step=0.5, evaluation=2.0).rate(QUICK) == pytest.approx(4002 * 50 / total)
-
-
-def test_best_mode():
-    rows = rows_of("best-mode")
-    (best,) = targets(rows)
-    assert best.startswith("best mode (")
-    assert rows[best]["target"] == 4.0
-    ratios = [row["value"] for name, row in rows.items() if name.endswith("ours / textbook")]
-    assert rows[best]["value"] == max(ratios)
-    assert rows["float32: start-up"]["value"] > 0
 
 
 def test_a_training_in_bfloat16_is_charged_for_its_float32_finish():
@@ -104,76 +63,9 @@ def test_a_training_in_bfloat16_is_charged_for_its_float32_finish():
     assert with_finish(Mode("bfloat16"), ratios) == with_finish(Mode("bfloat16", 4), ratios) == expected
 
 
-def test_a_process_that_dies_is_an_error():
-    impossible = change(published("positional", QUICK), batch=0)
-    with (
-        pytest.raises(OrdinateError, match="process died"),
-        Crew(impossible, members=1, workers=1, window=0.1),
-    ):
-        pass
-
-
-def test_quality(monkeypatch):
-    monkeypatch.setattr("ordinate.benchmarks.quality.bfloat16_speed", lambda settings: 2.0)
-    rows = rows_of("quality")
-    worst = rows["float32: largest of final losses"]["value"]
-    assert list(targets(rows).values()) == [worst] * 3
-
-
-def test_time_to_quality():
-    rows = rows_of("time-to-quality")
-    ratio = rows["textbook / ours"]
-    assert ratio["target"] == 5.0
-    assert ratio["unit"] in ("x", "x or more")
-
-
-def test_peak():
-    rows = rows_of("peak")
-    for kind in ("positional", "standard"):
-        assert rows[f"{kind}: merged step"]["value"] < rows[f"{kind}: textbook step"]["value"]
-    assert targets(rows) == {}
-
-
 def test_operations_are_counted_in_place_too():
     a, b, added = torch.ones(2, 3, 5), torch.ones(2, 5, 7), torch.ones(2, 3, 7)
     assert operations(lambda: added.baddbmm_(a, b)) == operations(lambda: a @ b) == 2 * 2 * 3 * 5 * 7
-
-
-def test_growth():
-    rows = rows_of("growth")
-    slopes = [name for name in rows if "slope" in name]
-    assert slopes == [
-        f"{kind}: slope over {axis}"
-        for kind in ("positional", "standard")
-        for axis in ("length", "batch", "layers")
-    ]
-
-
-def test_relations():
-    rows = rows_of("relations")
-    assert targets(rows) == {
-        "layer: relative classes / none": 1.5,
-        "Shaw's keys at 9 tokens: gathered / ours": 1.0,
-        "Shaw's keys at 64 tokens: gathered / ours": 1.5,
-        "Shaw's keys at 64 tokens: memory, ours / gathered": 0.25,
-        "window at 64 tokens: dense / sparse": 10.0,
-        "sparse: slope over tokens": 1.15,
-        "choice at 9 tokens, dense: other / chosen": 1.0,
-        "choice at 200 tokens, sparse: other / chosen": 1.0,
-    }
-
-
-def test_toeplitz():
-    rows = rows_of("toeplitz")
-    assert targets(rows) == {
-        "FFT: slope over tokens": 1.2,
-        "outputs at 40 tokens, relative difference": 1e-10,
-        "gradients at 40 tokens, relative difference": 1e-10,
-        "choice at 16 tokens of 8 samples, pairs: other / chosen": 1.0,
-        "choice at 256 tokens of 1 samples, FFT: other / chosen": 1.0,
-    }
-    assert all(row["ok"] for name, row in rows.items() if "relative difference" in name)
-    assert "training step at 256 tokens" in rows
 
 
 def test_gathered_vectors_give_what_ours_gives():

@@ -12,7 +12,6 @@ from ordinate.papers.positional import fine_tuning, gpt2
 from ordinate.papers.positional.fine_tuning import LanguageModel
 from ordinate.papers.positional.gpt2 import VARIABLE, FineTuning, NotAtHandError, find_weights, fingerprint
 from tests.cli.conftest import Answer
-from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/mixed-type"]
 
@@ -115,52 +114,6 @@ def test_weights_that_cannot_be_loaded_are_said_in_one_line(folder, tmp_path):
     with pytest.raises(OrdinateError, match="holds no GPT-2 that transformers can load") as error:
         LanguageModel(tmp_path, torch.device("cpu"))
     assert "\n" not in str(error.value)
-
-
-@pytest.fixture(scope="module")
-def made(folder, tmp_path_factory):
-    """The figure with GPT-2, drawn twice, and without it."""
-    out = tmp_path_factory.mktemp("mixed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, str(folder))
-        first = FIGURE.reproduce("smoke", out, engine=Inline())
-        left = FIGURE.jobs("smoke", out)
-        patch.delenv(VARIABLE)
-        return first, left, FIGURE.reproduce("smoke", out, engine=Inline())
-
-
-def test_the_column_is_there_where_a_folder_is_named(made):
-    document = made[0].document
-    titles = {sheet["title"]: [line["label"] for line in sheet["lines"]] for sheet in document["sheets"]}
-    assert titles == {
-        "min": ["positional", "standard", "GPT-2"],
-        "GPT-2: percentage error": ["GPT-2, min"],
-        "GPT-2: numbers": ["GPT-2, min"],
-    }
-    assert made[1] == []
-    numbers = document["sheets"][2]["lines"][0]
-    assert len(numbers["values"][0]) == 10
-    assert not numbers["failed"]
-    assert all(0 <= share <= 1 for share in numbers["values"][0])
-    sentences = [claim.sentence for claim in made[0].claims]
-    assert sum("better than GPT-2" in sentence for sentence in sentences) == 2
-    notes = " ".join(FIGURE.notes(document))
-    assert "left out of its errors" in notes
-    assert "2 layers of width 32" in notes
-    assert "GPT-2 is left out" not in notes
-    assert "adamw" in document["settings"]["optimizer"]
-
-
-def test_the_column_is_left_out_where_none_is_and_the_report_says_so(made):
-    document = made[2].document
-    assert [[line["label"] for line in sheet["lines"]] for sheet in document["sheets"]] == [
-        ["positional", "standard"]
-    ]
-    said = [note for note in FIGURE.notes(document) if "GPT-2" in note]
-    assert len(said) == 1
-    assert f"GPT-2 is left out: at this scale it is fine-tuned only where {VARIABLE} names" in said[0]
-    assert "GPT-2 is left out" in made[2].files["html"].read_text()
-    assert not any("GPT-2" in claim.sentence for claim in made[2].claims)
 
 
 def test_jobs_can_be_sent_to_workers_and_seeds_are_those_of_the_others(folder, tmp_path, monkeypatch):
