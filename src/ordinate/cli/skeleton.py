@@ -10,13 +10,13 @@ def files(name: str) -> dict[str, str]:
 
     >>> sorted(files("running-range"))
     ['running_range.py', 'running_range.toml', 'test_running_range.py']
-    >>> files("Running Range")
+    >>> files("Big Range")
     Traceback (most recent call last):
-    ordinate.errors.OrdinateError: 'Running Range' is no name of a task: write small letters, digits and hyphens, a letter first
+    ordinate.errors.OrdinateError: 'Big Range' is no name of a task: write small letters and hyphens, as running-range
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise OrdinateError(
-            f"{name!r} is no name of a task: write small letters, digits and hyphens, a letter first"
+            f"{name!r} is no name of a task: write small letters and hyphens, as running-range"
         )
     module, kind = name.replace("-", "_"), "".join(part.title() for part in name.split("-"))
     texts = {f"{module}.py": TASK, f"test_{module}.py": TEST, f"{module}.toml": RECIPE}

@@ -30,6 +30,13 @@ class Batch(NamedTuple):
     target: Answers
     coordinates: Coordinates
 
+    def to(self, device: torch.device, dtype: torch.dtype) -> "Batch":
+        """The batch on a device, its numbers in a precision; symbols stay whole numbers."""
+        inputs, targets = (
+            t.to(device, dtype if t.is_floating_point() else t.dtype) for t in (self.input, self.target)
+        )
+        return Batch(inputs, targets, self.coordinates)
+
     def first(self, copies: int = 1) -> "Batch":
         """The first sample alone, or so many copies of it."""
         return Batch(

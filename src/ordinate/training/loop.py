@@ -14,7 +14,6 @@ from ordinate.evaluation.points import Point
 from ordinate.models import Model
 from ordinate.runs import Run, Store
 from ordinate.seeds import derive
-from ordinate.tasks.task import Batch
 from ordinate.training.ensemble import ensemble_losses
 from ordinate.training.initial import check_initial
 from ordinate.training.limits import check_lengths, check_memory, resolve_device
@@ -137,7 +136,8 @@ class _Training:
 
     def _advance(self) -> list[float]:
         """One step of all active members."""
-        batches = [self._moved(member.data.at(self.step)) for member in self.active]
+        dtype = DTYPES[self.recipe.training.precision]
+        batches = [member.data.at(self.step).to(self.device, dtype) for member in self.active]
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
         with self._precision():
@@ -164,15 +164,6 @@ class _Training:
         """Whether the members can be computed in one pass; what draws random numbers cannot."""
         model = self.active[0].model
         return model.vectorised and not model.encoding.random and not self.recipe.training.compile
-
-    def _moved(self, batch: Batch) -> Batch:
-        """The batch on the device, numbers in the precision of the parameters."""
-        dtype = DTYPES[self.recipe.training.precision]
-        inputs, targets = (
-            t.to(self.device, dtype if t.is_floating_point() else t.dtype)
-            for t in (batch.input, batch.target)
-        )
-        return Batch(inputs, targets, batch.coordinates)
 
     def _scored(self, coordinates: Coordinates) -> Tensor:
         """Which outputs count, worked out once for every layout."""
