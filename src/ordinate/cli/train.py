@@ -55,7 +55,9 @@ def train(
     from ordinate.training import Recipe, starting_from
     from ordinate.training import train as train_seeds
     from ordinate.training.limits import check_memory
+    from ordinate.training.parallel import World
 
+    first = World.here().first
     torch.set_num_threads(threads)
     keep_freed_memory()
     chosen = Recipe.read(recipe, changes or ())
@@ -63,14 +65,18 @@ def train(
         chosen = starting_from(chosen, init, Store(out))
     check_memory(chosen, 1 if seeds is None else seeds)
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
-    with StepProgress(chosen.name) as progress, told(chosen, numbers, tensorboard, mlflow) as feed:
+    sinks = (tensorboard, mlflow) if first else (None, None)
+    with StepProgress(chosen.name) as progress, told(chosen, numbers, *sinks) as feed:
 
         def report(**facts: Any) -> None:
-            progress.report(**facts)
-            feed.report(**facts)
+            if first:  # of the processes of one training, one speaks
+                progress.report(**facts)
+                feed.report(**facts)
 
         done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=report)
         feed.end({run.seed: run.status for run in done})
+    if not first:
+        return
     failed = [run.seed for run in done if run.status == "failed"]
     if not progress.reported and not failed:
         output.note("nothing was left to train: these runs were done before")

@@ -18,6 +18,7 @@ from ordinate.training.ensemble import ensemble_losses
 from ordinate.training.initial import check_initial
 from ordinate.training.limits import check_lengths, check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
+from ordinate.training.parallel import World
 from ordinate.training.pick import Picked
 from ordinate.training.recipe import Recipe
 
@@ -44,39 +45,54 @@ def train(
     """
     store = Store(store) if isinstance(store, str) else store
     seeds = list(dict.fromkeys(seeds))
-    device = resolve_device(recipe.training.device)
+    world = World.here()
+    world.check(len(seeds))
+    device = world.device(resolve_device(recipe.training.device))
     check_memory(recipe, len(seeds))
     check_lengths(recipe)
     check_initial(recipe, store)
     document = recipe.to_dict()
-    runs = [store.open(document, seed) for seed in seeds]
-    todo = [run for run in runs if run.status != "done"]
-    if not resume:
-        for run in todo:
-            if run.status in ("running", "failed"):
-                raise OrdinateError(
-                    f"run {run.id} was started before and is {run.status} at step {run.record().get('step', 0)}: "
-                    "add --resume to go on, or write to another folder with --out"
-                )
-    if todo:
-        with contextlib.ExitStack() as locks:
+    with world.joined(device), world.store(store) as written, contextlib.ExitStack() as locks:
+        runs = [written.open(document, seed) for seed in seeds]
+        todo = [run for run in runs if run.status != "done"]
+        if not resume:
+            for run in todo:
+                _refuse_started(run)
+        if world.told(bool(todo)):
             for run in todo:
                 locks.enter_context(run.lock())
-            _Training(recipe, todo, store, device, report or (lambda **facts: None)).go()
+            _Training(recipe, todo, store, device, world, report or (lambda **facts: None)).go()
     return runs
+
+
+def _refuse_started(run: Run) -> None:
+    if run.status in ("running", "failed"):
+        raise OrdinateError(
+            f"run {run.id} was started before and is {run.status} at step {run.record().get('step', 0)}: "
+            "add --resume to go on, or write to another folder with --out"
+        )
 
 
 class _Training:
     def __init__(
-        self, recipe: Recipe, runs: Sequence[Run], store: Store, device: torch.device, report: Report
+        self,
+        recipe: Recipe,
+        runs: Sequence[Run],
+        store: Store,
+        device: torch.device,
+        world: World,
+        report: Report,
     ) -> None:
-        self.recipe, self.device, self.report = recipe, device, report
+        self.recipe, self.device, self.world, self.report = recipe, device, world, report
         self.members = [Member.start(recipe, run.seed, run, store, device) for run in runs]
         self.scored: dict[Coordinates, Tensor] = {}
         if recipe.training.compile:
             for member in self.members:
                 member.model.compile()
         self.step, self.seconds = self._resume()
+        if world.size > 1:
+            self._meet()
+        self.models = {member.seed: world.together(member.model) for member in self.members}
         self.active = [m for m in self.members if m.failed_at is None]
 
     def _resume(self) -> tuple[int, float]:
@@ -103,6 +119,21 @@ class _Training:
                 error=None,
             )
         return step, seconds
+
+    def _meet(self) -> None:
+        """All processes go on from what the first one has."""
+        self.step, failed, states = self.world.told(
+            (
+                self.step,
+                [member.failed_at for member in self.members],
+                [member.pack(self.seconds) for member in self.members],
+            )
+        )
+        if self.world.first:
+            return
+        for member, at, (tensors, meta) in zip(self.members, failed, states, strict=True):
+            member.failed_at = at
+            self.seconds = member.unpack(tensors, meta)
 
     def go(self) -> None:
         """Train to the end. The noise of a step (dropout, random positions) depends on the seed and the step alone."""
@@ -137,20 +168,24 @@ class _Training:
     def _advance(self) -> list[float]:
         """One step of all active members."""
         dtype = DTYPES[self.recipe.training.precision]
-        batches = [member.data.at(self.step).to(self.device, dtype) for member in self.active]
+        shares = [
+            self.world.share(member.data.at(self.step).to(self.device, dtype)) for member in self.active
+        ]
+        batches, weights = [batch for batch, _ in shares], torch.tensor([w for _, w in shares])
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
         with self._precision():
             losses = ensemble_losses(
-                [member.model for member in self.active],
+                [self.models[member.seed] for member in self.active],
                 batches,
                 [self._scored(batch.coordinates) for batch in batches],
                 vectorised=self._can_map(),
-                noise=[derive(member.seed, "noise", self.step) for member in self.active],
+                noise=[self._noise(member.seed) for member in self.active],
             )
+        losses = losses * weights.to(losses)
         losses.sum().backward()
         self.step += 1
-        values: list[float] = losses.tolist()
+        values: list[float] = self.world.mean(losses).tolist()
         for member, value in zip(self.active, values, strict=True):
             member.learn(value, self.step)
             if member.failed_at is not None:
@@ -164,6 +199,11 @@ class _Training:
         """Whether the members can be computed in one pass; what draws random numbers cannot."""
         model = self.active[0].model
         return model.vectorised and not model.encoding.random and not self.recipe.training.compile
+
+    def _noise(self, seed: int) -> int:
+        """What dropout and random positions of this step are drawn from, in every process others."""
+        places = (self.world.rank,) if self.world.rank else ()
+        return derive(seed, "noise", self.step, *places)
 
     def _scored(self, coordinates: Coordinates) -> Tensor:
         """Which outputs count, worked out once for every layout."""
