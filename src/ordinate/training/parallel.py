@@ -1,7 +1,8 @@
 """One training in several processes: each has its share of every batch, and all take the same step.
 
-`torchrun --standalone --nproc-per-node 2 -m ordinate train RECIPE` starts them and says to each which one it is. The first one
-keeps the run; the others hold copies in a folder of their own that is thrown away, so that no file is written twice.
+`torchrun --standalone --nproc-per-node 2 -m ordinate train RECIPE` starts them and says to each which one it is.
+The first one keeps the run; the others hold copies in a folder of their own that is thrown away, so that no file is
+written twice.
 """
 
 import contextlib
