@@ -20,16 +20,18 @@ FOUND = "told nothing: the relation was found by `ordinate discover multiplicati
 RELATION = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=4)
 DECLARED_3 = (
     "told that each digit of the multiplier acts alike on every place, and that digits of the multiplicand are "
-    "related by significance, two places back in each layer: as many digits as the multiplier has"
+    "related by significance, two places back in each layer: as many digits as the multiplier has; in training half of "
+    "the products are hard ones, of 16 that whose carries reach furthest"
 )
 RELATION_3 = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=2)
 """A wider window would see more digits at once than training ever shows together."""
 
 
 def task(multiplier: int) -> Task:
-    """Multipliers of this many digits; longer ones are learned together with shorter ones."""
+    """Multipliers of this many digits; longer ones are learned together with shorter ones, and hard products."""
     hard = multiplier > 1
-    return make_task("multiplication", multiplier=multiplier, mixed=hard, digits=5, width=5 if hard else 8)
+    options = {"mixed": True, "deep": 0.5, "width": 5} if hard else {"width": 8}
+    return make_task("multiplication", multiplier=multiplier, digits=5, **options)
 
 
 @lru_cache(maxsize=4)

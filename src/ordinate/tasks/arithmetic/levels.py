@@ -33,6 +33,31 @@ def carry_levels(
     return levels
 
 
+def carry_reach(
+    multiplier: Int[Tensor, "batch short"], multiplicand: Int[Tensor, "batch long"]
+) -> Int[Tensor, " batch"]:
+    """How many places down one must look, at the worst place, to know which carry comes into it.
+
+    The carry into place k + 1 is c_{k+1} = (x y_k + c_k) div 10, and 0 <= c_k <= x - 1 for a multiplier x. Who looks r
+    places down knows it where both ends of that range, handed on r times, arrive as the same carry. A row of places
+    that would hand on a carry counts whether one comes or not.
+
+    >>> carry_reach(torch.tensor([[2], [3], [3]]), torch.tensor([[3, 1, 0], [3, 3, 3], [4, 3, 3]])).tolist()
+    [1, 3, 3]
+    """
+    short = multiplier.shape[-1]
+    amounts = resize(scale_places(multiplier, multiplicand), multiplicand.shape[-1] + short)
+    least = torch.zeros_like(amounts)
+    most = scale_places(multiplier, torch.ones_like(amounts)) - 1
+    most[:, 0] = 0
+    reach = amounts.new_zeros(len(amounts))
+    while (open_ := (least != most).any(-1)).any():
+        reach += open_
+        for carry in (least, most):
+            carry[:, 1:] = (amounts[:, :-1] + carry[:, :-1]).div(10, rounding_mode="floor")
+    return reach
+
+
 def carry_levels_distribution(places: int) -> Float[Tensor, " level"]:
     """P(levels = k), k = 0 to `places`, for a multiplier uniform on 1 to 9 and a uniform multiplicand. Exact.
 

@@ -13,18 +13,22 @@ from ordinate.tasks.arithmetic.base import LAYOUTS, Arithmetic
 from ordinate.tasks.arithmetic.digits import multiply, scale_places, strip, to_digits
 from ordinate.tasks.arithmetic.formats import Operands
 from ordinate.tasks.arithmetic.layout import FACTORS, NO_WORDS, Words
-from ordinate.tasks.arithmetic.levels import carry_levels
+from ordinate.tasks.arithmetic.levels import carry_levels, carry_reach
 from ordinate.tasks.arithmetic.samplers import draws_pairs
 from ordinate.tasks.arithmetic.vocabulary import TIMES
 from ordinate.tasks.task import Batch
+
+CHOICES = 16
+"""Of how many products a hard one is the hardest."""
 
 
 class Multiplication(Arithmetic):
     """The product with a multiplier of 1 to 3 digits: 56 x 4297 gives 240632.
 
     The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
-    100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k. The slice
-    `levels` is the number of rounds in which carries are handed on, all places at once.
+    100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k. With `deep`,
+    that share of the samples are hard ones: of 16 products the one whose carries reach furthest. The slice `levels` is
+    the number of rounds in which carries are handed on, all places at once.
     """
 
     name: ClassVar[str] = "multiplication"
@@ -34,6 +38,10 @@ class Multiplication(Arithmetic):
 
     multiplier: int = Field(1, ge=1, le=3, description="digits of the multiplier, 1 to 3")
     mixed: bool = Field(False, description="true to draw multipliers of 1 to `multiplier` digits, by batch")
+
+    deep: float | None = Field(
+        None, gt=0, le=1, description="share of samples whose carries reach the furthest of 16, above 0 to 1"
+    )
 
     @model_validator(mode="after")
     def _one_number_is_drawn(self) -> "Multiplication":
@@ -47,8 +55,8 @@ class Multiplication(Arithmetic):
         return LAYOUTS if self.mixed and self.multiplier > 1 else super().layouts
 
     def tested(self) -> Arithmetic:
-        """The task with uniform numbers, and multipliers of all their digits."""
-        return super().tested().model_copy(update={"mixed": False})
+        """The task with uniform numbers, hard ones as often as they are, and multipliers of all their digits."""
+        return super().tested().model_copy(update={"mixed": False, "deep": None})
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -99,9 +107,13 @@ class Multiplication(Arithmetic):
         if self.mixed:
             weights = torch.arange(1.0, size + 1, device=device)
             size = 1 + int(torch.multinomial(weights, 1, generator=generator))
-        multiplier = torch.randint(10, (count, size), generator=generator, device=device)
-        multiplier[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=device)
-        digits = self.sampler.draw(count, length, generator, operands=1, width=width)
+        drawn = count if self.deep is None else count * CHOICES
+        multiplier = torch.randint(10, (drawn, size), generator=generator, device=device)
+        multiplier[:, -1] = torch.randint(1, 10, (drawn,), generator=generator, device=device)
+        digits = self.sampler.draw(drawn, length, generator, operands=1, width=width)
+        if self.deep is not None:
+            chosen = _deepest(multiplier, digits[:, 0], count, self.deep, generator)
+            multiplier, digits = multiplier[chosen], digits[chosen]
         (multiplicand,) = self.format.write(digits, width + size, self.sampler.joint, generator)
         return multiplier, multiplicand
 
@@ -115,3 +127,17 @@ class Multiplication(Arithmetic):
         if name not in self.slices:
             raise OrdinateError(f"multiplication has no slice {name!r}: {nearest(name, self.slices)}")
         return carry_levels(*self.read(batch.input, batch.coordinates))
+
+
+def _deepest(
+    multiplier: Int[Tensor, "drawn short"],
+    digits: Int[Tensor, "drawn place"],
+    count: int,
+    share: float,
+    generator: Generator,
+) -> Int[Tensor, " batch"]:
+    """For every sample the place of the hardest of its choices, or of the first, which is any."""
+    reach = carry_reach(multiplier, digits).view(count, CHOICES)
+    hard = torch.rand(count, generator=generator, device=generator.device) < share
+    chosen = torch.where(hard, reach.argmax(-1), 0)
+    return chosen + CHOICES * torch.arange(count, device=chosen.device)
