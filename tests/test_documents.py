@@ -32,26 +32,6 @@ def test_the_example_trains_and_evaluates(tmp_path, monkeypatch, capsys):
     assert errors[0] < 1.0  # it has learned: the best constant scores 18
 
 
-def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_lengths(
-    tmp_path, monkeypatch, capsys
-):
-    from ordinate.tasks import TASKS
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(TASKS, "smooth", TASKS["sum"])  # the example registers its own: forget it afterwards
-    example = ROOT / "examples" / "own_structure.py"
-    names = runpy.run_path(str(example))
-    shown, *errors = capsys.readouterr().out.rsplit("\n", 4)[:-1]
-    assert "3 classes, 12 of 25 pairs attended" in shown
-    assert "one place back is not enough. reach: " in shown
-    mse = [float(line.rsplit(" ", 1)[1]) for line in errors]
-    assert len(mse) == 3
-    assert max(mse) < 0.05  # the answers vary by 0.5
-    assert names["structure"].check(names["task"], layers=1) == []
-    code = [line for line in example.read_text().splitlines() if line.strip()]
-    assert len(code) < 40
-
-
 def python_blocks(name):
     return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
 

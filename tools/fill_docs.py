@@ -1,8 +1,8 @@
 """Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
-A place is `<!-- table: FIGURE -->`, `<!-- verdicts: FIGURE -->`, `<!-- bench: PATH -->` or `<!-- code: PATH -->`, up
-to `<!-- end -->`. With `--check` nothing is written
-and the exit code says whether all places are up to date.
+A place is `<!-- table: FIGURE -->`, `<!-- verdicts: FIGURE -->`, `<!-- bench: PATH -->`, `<!-- plan: PATH -->` or
+`<!-- code: PATH -->`, up to `<!-- end -->`. With `--check` nothing is written and the exit code says whether all places
+are up to date.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PLACE = re.compile(r"(<!-- (table|code|verdicts|bench): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- (table|code|verdicts|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
@@ -51,11 +51,35 @@ def benchmarks(document: dict) -> str:
     return table(["section", "measure", "value", "unit", "target", ""], rows) + made
 
 
+def planned(document: dict) -> str:
+    rows = [
+        [
+            row["figure"],
+            str(row["runs"]),
+            f"{row['parameters'] / 1e6:.3g} M",
+            f"{row['operations'] / 1e15:.3g}",
+            f"{row['gigabytes']:.2g}",
+            f"{row['hours_here']:.2g}",
+            f"{row['hours_gpu']:.2g}",
+            row["bound"],
+        ]
+        for row in document["rows"]
+    ]
+    total = document["total"]
+    last = [f"{total['operations'] / 1e15:.3g}", "", f"{total['hours_here']:.2g}", f"{total['hours_gpu']:.2g}", ""]
+    headers = ["figure", "runs", "parameters", "PFLOP", "GB", "hours here", "GPU hours", "bound by"]
+    revision = (document["environment"].get("revision") or "unknown")[:10]
+    made = f"\n`{document['command']}`, {document['environment']['cpu']}, revision {revision}.\n"
+    return table(headers, [*rows, ["all", str(total["runs"]), "", *last]]) + made
+
+
 def filled(kind: str, name: str) -> str:
     if kind == "code":
         return f"```python\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
     if kind == "bench":
         return benchmarks(json.loads((ROOT / name).read_text(encoding="utf-8")))
+    if kind == "plan":
+        return planned(json.loads((ROOT / name).read_text(encoding="utf-8")))
     document = result(name)
     if kind == "table":
         return table(**{k: document["table"][k] for k in ("headers", "rows")}) + origin(document)

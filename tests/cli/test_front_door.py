@@ -53,7 +53,7 @@ def test_train_evaluate_and_list(ordinate, recipe):
 
 
 def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_path, environment):
-    changes = ("--set", "training.steps=150", "--set", "training.save_seconds=0")
+    changes = ("--set", "training.steps=60", "--set", "training.save_seconds=0")
     words = ["train", str(recipe), *changes, "--out", str(tmp_path)]
     process = subprocess.Popen(
         [sys.executable, "-m", "ordinate", *words],
@@ -66,7 +66,7 @@ def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_pa
     )
     try:
         assert process.stderr is not None
-        assert "step 5/150" in process.stderr.readline()
+        assert "step 5/60" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     finally:
@@ -78,7 +78,7 @@ def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_pa
     assert list(tmp_path.glob("*/seed-0/resume/step-*.safetensors"))
     resumed = call(*words, "--resume", "--json")
     assert resumed.code == 0, resumed.err
-    assert resumed.json["runs"][0]["step"] == 150
+    assert resumed.json["runs"][0]["step"] == 60
 
 
 def test_a_run_that_was_stopped_is_refused_then_resumed(call, recipe, tmp_path, monkeypatch):
@@ -105,7 +105,7 @@ def test_a_run_that_was_stopped_is_refused_then_resumed(call, recipe, tmp_path, 
 
 
 def test_reading_only_the_first_line_is_quiet(environment):
-    command = f"{sys.executable} -m ordinate sample sum --count 5000 | head -1"
+    command = f"{sys.executable} -m ordinate sample sum --count 2000 | head -1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment)
     assert done.stderr == ""
 

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import pytest
 
-from ordinate import benchmarks, papers
+from ordinate import benchmarks, papers, runs
 from ordinate.cli.reproduce import choose_figures
 from ordinate.evaluation.claims import AtLeast, Claim
 from ordinate.evaluation.statistics import Interval
 from ordinate.runs import Job
+from tests.papers.inline import Inline
 
 
 def square(*, number: int, report) -> int:
@@ -55,6 +56,12 @@ class Fake:
 
 
 @pytest.fixture
+def here(monkeypatch):
+    """Jobs run in this process: one test below starts workers."""
+    monkeypatch.setattr(runs, "LocalEngine", lambda workers: Inline())
+
+
+@pytest.fixture
 def figures(monkeypatch):
     table = {f.name: f for f in (Fake("one/good", 20.0), Fake("one/open", 10.0), Fake("two/bad", 2.0))}
     monkeypatch.setattr(papers, "FIGURES", table)
@@ -72,6 +79,7 @@ def test_a_supported_claim_is_exit_0(call, figures, tmp_path):
     assert "all verdicts" not in answer.out
 
 
+@pytest.mark.usefixtures("here")
 def test_a_contradicted_claim_is_exit_1_and_an_open_one_is_not(call, figures, tmp_path):
     bad = call("reproduce", "two", "--out", tmp_path, "--workers", 1, "--json")
     assert bad.code == 1
@@ -82,6 +90,7 @@ def test_a_contradicted_claim_is_exit_1_and_an_open_one_is_not(call, figures, tm
     assert call("reproduce", "one/open", "--out", tmp_path, "--workers", 1).code == 0
 
 
+@pytest.mark.usefixtures("here")
 def test_smoke_gives_no_verdict(call, figures, tmp_path):
     answer = call("reproduce", "two/bad", "--scale", "smoke", "--out", tmp_path, "--workers", 1)
     assert answer.code == 0

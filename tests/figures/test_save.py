@@ -10,10 +10,10 @@ from ordinate.figures.save import figure_bytes, save_figure
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_same_data_gives_the_same_bytes(panels, kind):
-    figure = value_curves(panels[3:])
+    figure = value_curves(panels[:1])
     first = figure_bytes(figure, kind)
     assert first == figure_bytes(figure, kind), "saved twice"
-    assert first == figure_bytes(value_curves(panels[3:]), kind), "drawn twice"
+    assert first == figure_bytes(value_curves(panels[:1]), kind), "drawn twice"
 
 
 def test_writes_png_and_svg_beside_each_other(panels, tmp_path):

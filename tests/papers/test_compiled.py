@@ -9,8 +9,9 @@ from ordinate.papers import FIGURES
 from ordinate.papers.positional import descent, value_scale
 from ordinate.papers.positional.descent import compiled_for, distance, how_far
 from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
-from ordinate.runs import LocalEngine, Store
+from ordinate.runs import Store
 from ordinate.training import train
+from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/compiled"]
 
@@ -26,7 +27,7 @@ def made(tmp_path_factory):
     study = FIGURE.study("smoke", out / "runs")
     for recipe in study.recipes:
         train(recipe, study.seeds_of(recipe), store=Store(out / "runs"))
-    yield out, FIGURE.reproduce("smoke", out, engine=LocalEngine(workers=1))
+    yield out, FIGURE.reproduce("smoke", out, engine=Inline())
     SETTINGS["smoke"], descent.DESCENTS["smoke"] = before
 
 

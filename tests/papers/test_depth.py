@@ -3,7 +3,7 @@
 from ordinate.papers import FIGURES
 from ordinate.papers.positional import depth as module
 from ordinate.programs.collection import PROGRAMS, STATIC
-from ordinate.runs import LocalEngine
+from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/depth"]
 PANELS_AS_SHIPPED = module.PANELS
@@ -14,7 +14,7 @@ DRAWN = [PROGRAMS[name] for names in PANELS.values() for name in names]
 def test_programs_are_counted_and_within_the_theorem(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "STATIC", DRAWN)  # three of them: all take longer
     monkeypatch.setattr(module, "PANELS", PANELS)
-    result = FIGURE.reproduce("smoke", tmp_path, engine=LocalEngine(workers=1))
+    result = FIGURE.reproduce("smoke", tmp_path, engine=Inline())
     rows = result.document["rows"]
     assert {(row["program"], row["n"]) for row in rows} == {(p.name, n) for p in DRAWN for n in (8, 16)}
     assert all(row["layers"] <= row["layer_bound"] and row["heads"] <= row["head_bound"] for row in rows)

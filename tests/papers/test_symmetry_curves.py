@@ -128,12 +128,12 @@ def made(tmp_path_factory):
 
 
 def test_small_runs_give_documents_without_verdicts(made):
-    for name, result in made.items():
+    for result in made.values():
         assert all(claim.verdict is None for claim in result.claims)
         assert result.claims
         assert result.files["png"].stat().st_size > 5000
-        again = rewrite_report(result.files["json"].parent)
-        assert again.document == json.loads(result.files["json"].read_text()), name
+    again = rewrite_report(made["symmetry/fig-11"].files["json"].parent)
+    assert again.document == json.loads(again.files["json"].read_text())
 
 
 def test_runs_are_shared_in_one_store(made):

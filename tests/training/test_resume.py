@@ -55,7 +55,7 @@ def assert_same_course(a, b):
             assert torch.equal(tensor, models_b[step][name]), (step, name)
 
 
-def test_killed_at_random_moments(tmp_path):
+def test_killed_at_a_random_moment(tmp_path):
     seeds = [0, 1]
     r = recipe(samples=60, schedule={"kind": "plateau", "patience": 0, "factor": 0.8}, clip=0.5)
     whole = train(r, seeds, store=str(tmp_path / "whole"))
@@ -67,11 +67,11 @@ def test_killed_at_random_moments(tmp_path):
         json.dumps(r.to_dict()),
         str(tmp_path / "killed"),
     ]
-    for attempt in range(60):
+    for attempt in range(2):
         process = subprocess.Popen([*command, *map(str, seeds)], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         process.stdout.readline()  # imports are over, training begins
-        if attempt < 2:
+        if attempt < 1:
             time.sleep(chance.uniform(0.05, 0.3))
             process.kill()
         kills += process.wait() == -9
@@ -80,7 +80,7 @@ def test_killed_at_random_moments(tmp_path):
         killed = [store.open(r.to_dict(), seed) for seed in seeds]
         if all(run.status == "done" for run in killed):
             break
-    assert kills >= 1
+    assert kills == 1
     for a, b in zip(whole, killed, strict=True):
         assert_same_course(a, b)
         assert not b.state_steps()

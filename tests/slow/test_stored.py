@@ -1,0 +1,21 @@
+"""Every stored figure is drawn from its document alone."""
+
+import shutil
+
+import pytest
+
+from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.computed import Computed
+from tests.papers.test_stored import RESULTS
+
+STORED = sorted(str(path.parent.relative_to(RESULTS)) for path in RESULTS.glob("*/*/result.json"))
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_stored_figure_is_drawn_without_computing(name, tmp_path, monkeypatch):
+    if isinstance(FIGURES[name], Computed):
+        monkeypatch.setattr(type(FIGURES[name]), "compute", None)
+    shutil.copy(RESULTS / name / "result.json", tmp_path)
+    result = rewrite_report(tmp_path)
+    assert [claim.to_dict() for claim in result.claims] == result.document["claims"]
+    assert result.files["html"].stat().st_size < 5_000_000
