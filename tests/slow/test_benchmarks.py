@@ -92,3 +92,10 @@ def test_toeplitz():
     }
     assert all(row["ok"] for name, row in rows.items() if "relative difference" in name)
     assert "training step at 256 tokens" in rows
+
+
+def test_numerics():
+    rows = rows_of("numerics")
+    assert list(targets(rows).values()) == [1e-4] * 4  # float32 and float64 of two models
+    assert all(row["value"] <= 1e-4 for row in rows.values() if row["target"])
+    assert all(row["value"] < 1e-12 for name, row in rows.items() if name.endswith("float64"))
