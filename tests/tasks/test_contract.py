@@ -27,6 +27,7 @@ VALUES = {
 }
 
 INDICES = ("k-hop", "match-2", "match-3", "contextual-counting", "next-character")
+INDICES += ("copy", "reverse", "parity", "modular-counting")
 """Symbols, which have no float64."""
 
 every = pytest.mark.parametrize("name", TASKS)

@@ -94,6 +94,14 @@ TABLE = (
     Expected("match-2", "adaptive", 2, True, "none", "the one token that completes this one may be anywhere"),
     Expected("match-3", "adaptive", 2, True, "none", "the two tokens that complete this one may be anywhere"),
     Expected("contextual-counting", "dense", 5, None, "none", "regions are as long as the line allows"),
+    *(
+        Expected(name, "fixed", 1, False, "relative", "the one letter of an answer's ordinate", lags=(0,))
+        for name in ("copy", "reverse")
+    ),
+    *(
+        Expected(name, "dense", 5, None, "none", "every token in front turns the counter")
+        for name in ("parity", "modular-counting")
+    ),
     Expected("sparse-average", "adaptive", 2, True, "none", "each token names those that count"),
     Expected(
         "next-character",

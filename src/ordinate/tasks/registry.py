@@ -11,6 +11,7 @@ from ordinate.tasks.memories import AdaptiveMemory, DecayingMemory, FixedMemory
 from ordinate.tasks.mixed import MixedTypes
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
 from ordinate.tasks.ring import Ring
+from ordinate.tasks.strings import Copy, ModularCounting, Parity, Reverse
 from ordinate.tasks.task import Task
 from ordinate.tasks.text import NextCharacter
 
@@ -20,11 +21,24 @@ DYNAMIC = (EditDistance, Lcs, Knapsack)
 GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
 MEMORIES = (FixedMemory, AdaptiveMemory, DecayingMemory)
 MATCHING = (Match2, Match3, SparseAverage, ContextualCounting)
+STRINGS = (Copy, Reverse, Parity, ModularCounting)
 
 TASKS: Table[Task] = Table(
     Task,  # type: ignore[type-abstract]
     "ordinate.tasks",
-    (*NUMBERS, *ARITHMETIC, Ring, KHop, MixedTypes, *DYNAMIC, *GRAPHS, *MEMORIES, *MATCHING, NextCharacter),
+    (
+        *NUMBERS,
+        *ARITHMETIC,
+        Ring,
+        KHop,
+        MixedTypes,
+        *DYNAMIC,
+        *GRAPHS,
+        *MEMORIES,
+        *MATCHING,
+        *STRINGS,
+        NextCharacter,
+    ),
 )
 
 

@@ -59,7 +59,7 @@ def _fixed(memory: Memory) -> tuple[Line, Line, Line, Line]:
     depth = Line("depth", 1, "one layer", f"{lags}: {seen}", "Theorem 3.1")
     dot = Line("dot product", False, "not needed", "no token decides which tokens count", "Theorem 3.1")
     far = sorted({lag for _, lag in memory.lags if lag})
-    fields = {field for field, _ in memory.lags}
+    fields = {memory.field, *(field for field, _ in memory.lags)}
     if not memory.backward or len(fields) > 1 or (far and far[-1] > memory.lengths[-1] // 2):
         what = "they are in several fields, ahead, or around a ring"
         heads = Line("heads", max(1, len(far)), "one for each lag", what, "a class of pairs for each lag")

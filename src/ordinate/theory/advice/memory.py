@@ -45,6 +45,8 @@ class Memory:
     """What was measured."""
 
     kind: str
+    field: str
+    """Of the answer that was looked at."""
     lags: tuple[Lag, ...]
     """That any sample depends on, at the longer length."""
     lengths: tuple[int, ...]
@@ -73,6 +75,7 @@ class Memory:
         """Stable keys for JSON."""
         return {
             "kind": self.kind,
+            "field": self.field,
             "lags": [[field, lag] for field, lag in self.lags],
             "lengths": list(self.lengths),
             "keys": list(self.keys),
@@ -163,8 +166,10 @@ def judge(probes: list[Probe], seed: int) -> Memory:
             kind = SPARSE
     if kind == SPARSE:
         memories = len({field for field, _ in probe.used})
+    coordinates = probe.batch.coordinates
     return Memory(
         kind=kind,
+        field=coordinates.fields[coordinates.field[probe.answer]],
         lags=tuple(sorted(probe.used, key=lambda lag: (lag[0], abs(lag[1]), lag[1]))),
         lengths=tuple(p.length for p in probes),
         keys=tuple(keys),
