@@ -94,7 +94,7 @@ REFUSED = {
     "compile fft --n 12": "needs a power of two processors: write --n 8 or 16",
     "compile kth-smallest --n 2": "write --n 3",
     "compile prefx-sum --table": "did you mean 'prefix-sum'?",
-    "verify": "missing argument 'PROGRAM'",
+    "verify": "missing argument 'FILE|PROGRAM'",
     "verify additoin": "did you mean 'addition'?",
     "verify addition --count 0": "'--count'",
     "verify addition --n three": "'--n'",

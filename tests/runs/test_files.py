@@ -198,6 +198,21 @@ class TestTensors:
         with pytest.raises(OrdinateError, match="is not a readable checkpoint"):
             read_tensors(tmp_path / "x.safetensors")
 
+    def test_a_changed_byte_is_noticed_wherever_it_is(self, tmp_path):
+        path = tmp_path / "x.safetensors"
+        write_tensors(path, {"w": torch.ones(5), "v": torch.zeros(2)}, {"step": 1})
+        data = path.read_bytes()
+        for place in range(len(data)):
+            path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+            with pytest.raises(OrdinateError, match="is not a readable checkpoint"):
+                read_tensors(path)
+
+    def test_a_file_without_a_seal_is_read(self, tmp_path):
+        from safetensors.torch import save_file
+
+        save_file({"w": torch.ones(2)}, tmp_path / "x.safetensors", metadata={"ordinate": '{"step": 1}'})
+        assert read_tensors(tmp_path / "x.safetensors")[1] == {"step": 1}
+
     def test_a_sparse_tensor_is_refused_in_one_line(self, tmp_path):
         with pytest.raises(OrdinateError, match="cannot write"):
             write_tensors(tmp_path / "x.safetensors", {"w": torch.eye(2).to_sparse()}, {})

@@ -31,6 +31,7 @@ from ordinate.cli import (
     sample,
     serve,
     train,
+    verify,
 )
 from ordinate.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
 from ordinate.errors import OrdinateError, nearest
@@ -107,7 +108,7 @@ for function, example in (
     (plan.plan, "ordinate plan symmetry --scale paper"),
     (report.report, "ordinate report results/positional --figures figures --tables tables"),
     (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
-    (programs.verify, "ordinate verify addition --n 1000"),
+    (verify.verify, "ordinate verify addition-relation"),
     (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),
     (new.new, "ordinate new task running-range"),
     (serve.serve, "ordinate serve --open"),

@@ -1,13 +1,12 @@
-"""`ordinate compile` and `ordinate verify`: programs as weights, and the proof that they are right."""
+"""`ordinate compile`: programs as weights."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.cli.failures import FAILED
-from ordinate.cli.options import Json, Seed
+from ordinate.cli.options import Json
 from ordinate.errors import OrdinateError, nearest
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from ordinate.programs.compiler.compile import Compiled
     from ordinate.programs.program import Program
-    from ordinate.programs.verify import Verification
 
 Processors = Annotated[int, typer.Option("--n", "--length", help="Processors, one a token.")]
 Format = Annotated[str, typer.Option("--dtype", help="Number format of the weights: float32 or float64.")]
@@ -88,7 +86,7 @@ def compile(  # noqa: A001 (the name of the command)
     from ordinate.programs.compiler.compile import compile_program
     from ordinate.programs.files import describe, save
 
-    compiled = compile_program(_program(program, reals), n, _format(dtype))
+    compiled = compile_program(program_of(program, reals), n, number_format(dtype))
     facts = describe(compiled)
     if out is not None:
         save(compiled, out, dense=dense)
@@ -118,69 +116,6 @@ def compile(  # noqa: A001 (the name of the command)
             say(f"written to {written}")
 
 
-def verify(
-    program: Annotated[
-        str, typer.Argument(metavar="PROGRAM", help="Name of a program; see ordinate compile.")
-    ],
-    n: Processors = LISTED,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Random inputs; default 10000 up to n = 256, 200 beyond.")
-    ] = None,
-    dtype: Format = "float32",
-    reals: Reals = False,
-    seed: Seed = 0,
-    json: Json = False,
-) -> None:
-    """Compare reference, machine and weights of a program on random, boundary and hard inputs."""
-    import torch
-
-    from ordinate.cli.output import print_json, print_table, say
-    from ordinate.programs.verify import verify as compare
-
-    torch.set_num_threads(1)
-    found = compare(_program(program, reals), n, count=count, dtype=_format(dtype), seed=seed)
-    if json:
-        print_json(document_of(found, dtype, seed))
-    else:
-        rows = [
-            [d.kind, d.inputs, f"{d.machine:.3g}", f"{d.weights:.3g}", _or_none(d.dense)]
-            for d in found.differences
-        ]
-        title = f"{program} on {n} processors in {dtype}: largest differences"
-        headers = [
-            "inputs",
-            "count",
-            "machine - reference",
-            "weights - machine",
-            "queries and keys - machine",
-        ]
-        print_table(headers, rows, title=title)
-        say(f"proven error bound: {found.bound:.3g}")
-        for word, known in enumerate(found.compiled.program.ranges(n)):
-            say(f"input word {word}: {known}; anything else is refused")
-        shortest, longest = found.lengths
-        say(f"lengths: {longest}" if shortest == longest else f"lengths: {shortest} to {longest}")
-        say("all agree" if found.holds else "they do not agree within the bound")
-    if not found.holds:
-        raise typer.Exit(FAILED)
-
-
-def document_of(found: "Verification", dtype: str, seed: int) -> dict[str, Any]:
-    """A verification as JSON."""
-    return {
-        "program": found.compiled.program.name,
-        "n": found.compiled.n,
-        "dtype": dtype,
-        "seed": seed,
-        "holds": found.holds,
-        "worst": found.worst,
-        "error_bound": found.bound,
-        "inputs": [asdict(known) for known in found.compiled.program.ranges(found.compiled.n)],
-        "lengths": list(found.lengths),
-        "differences": [asdict(difference) for difference in found.differences],
-    }
-
-
 def check_picture(path: Path, n: int) -> None:
     """Refuse a picture that cannot be written, or read."""
     from ordinate.figures.programs import MOST_TOKENS
@@ -204,11 +139,8 @@ def _draw(compiled: "Compiled", path: Path) -> None:
     write_figure(draw_walk(steps, f"{compiled.program.name} on {compiled.n} processors"), path)
 
 
-def _or_none(difference: float | None) -> str:
-    return "too large to write" if difference is None else f"{difference:.3g}"
-
-
-def _format(name: str) -> "torch.dtype":
+def number_format(name: str) -> "torch.dtype":
+    """The number format of weights."""
     import torch
 
     if name not in FORMATS:
@@ -218,7 +150,8 @@ def _format(name: str) -> "torch.dtype":
     return found
 
 
-def _program(name: str, reals: bool) -> "Program":
+def program_of(name: str, reals: bool) -> "Program":
+    """A program, on whole numbers or on real ones."""
     from ordinate.programs.collection import find_program
 
     found = find_program(name)

@@ -79,7 +79,11 @@ def save(compiled: Compiled, folder: Path, *, dense: bool = False) -> None:
 
 def load(folder: Path) -> Transformer:
     """The model that `save` wrote; it refuses inputs outside the stated ranges."""
-    tensors, meta = read_tensors(folder / MODEL)
+    return restore(*read_tensors(folder / MODEL), where=folder / MODEL)
+
+
+def restore(tensors: dict[str, torch.Tensor], meta: dict[str, Any], where: Path) -> Transformer:
+    """The model whose weights these are, built from the meta beside them."""
     try:
         n, width, heads, dtype = meta["n"], meta["width"], meta["heads"], getattr(torch, meta["dtype"])
         site = Site((append_dummy(number_coordinates(n)),), meta["layers"], heads, width)
@@ -92,7 +96,7 @@ def load(folder: Path) -> Transformer:
         ranges = [Range(**known) for known in meta["inputs"]]
     except (KeyError, AttributeError, RuntimeError, TypeError) as error:
         raise OrdinateError(
-            f"{folder / MODEL} is no compiled program: write it with ordinate compile --out"
+            f"{where} is no compiled program: write it with ordinate compile --out"
         ) from error
 
     def check(_: nn.Module, given: tuple[Any, ...]) -> None:

@@ -23,6 +23,7 @@ from safetensors.torch import save as save_safetensors
 
 from ordinate.errors import OrdinateError
 from ordinate.runs.plain import from_json, to_json
+from ordinate.runs.seal import METADATA, header_of, is_broken, sealed
 
 Pathish = str | os.PathLike[str]
 
@@ -73,13 +74,13 @@ def write_tensors(path: Pathish, tensors: dict[str, torch.Tensor], meta: dict[st
     """Write named tensors and their `meta` (any JSON value) as one safetensors file, atomically.
 
     Tensors may share storage or be views; each is stored on its own. `meta` becomes one JSON string under the
-    metadata key `ordinate`.
+    metadata key `ordinate`. The file is sealed: `read_tensors` refuses one of which a byte was changed.
 
     >>> write_tensors("model.safetensors", {"weight": torch.zeros(2)}, {"step": 10})     # doctest: +SKIP
     """
     text = to_json(meta)
     try:
-        data = save_safetensors(_separate(tensors), metadata={META_KEY: text})
+        data = sealed(save_safetensors(_separate(tensors), metadata={META_KEY: text}))
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise OrdinateError(f"cannot write {os.fspath(path)}: {_one_line(error)}") from error
     write_bytes(path, data)
@@ -113,11 +114,16 @@ def read_tensors(path: Pathish) -> tuple[dict[str, torch.Tensor], dict[str, Any]
     >>> meta["step"]                                          # doctest: +SKIP
     10
     """
-    data = read_bytes(path)
+    return parse_tensors(read_bytes(path), path)
+
+
+def parse_tensors(data: bytes, path: Pathish) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Return the tensors and the meta in the content of the file `path`."""
     try:
         tensors = load_safetensors(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        meta = from_json(header.get("__metadata__", {})[META_KEY])
+        meta = from_json(header_of(data)[0].get(METADATA, {})[META_KEY])
+        if is_broken(data):
+            raise _unreadable(path, "it was changed after it was written")
     except KeyError as error:
         cause = "it holds tensors but was not written by ordinate" if error.args == (META_KEY,) else error
         raise _unreadable(path, cause) from error

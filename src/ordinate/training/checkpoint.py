@@ -19,12 +19,13 @@ def load_model(run: Run | str | Path, step: int | None = None) -> Model:
     if isinstance(run, str | Path):
         path = Path(run)
         if path.is_file():
-            return _restore(*read_tensors(path), where=str(path))
+            return restore(*read_tensors(path), where=str(path))
         run = Run(path)
-    return _restore(*run.load_checkpoint(step), where=run.id)
+    return restore(*run.load_checkpoint(step), where=run.id)
 
 
-def _restore(tensors: dict[str, Tensor], meta: dict[str, Any], where: str) -> Model:
+def restore(tensors: dict[str, Tensor], meta: dict[str, Any], where: str) -> Model:
+    """The model whose weights these are, built from the recipe in the meta of a checkpoint."""
     try:
         recipe = Recipe.parse(meta["recipe"])
         model = build_model(recipe.model, recipe.task, seed=0)

@@ -53,6 +53,7 @@ class Players:
                 "command": card.command,
             }
             for card in cards()
+            if card.recipe is not None  # compiled models are shown by `ordinate report`
         ]
         for study in self.listing.read()[0]["studies"]:
             found += [
@@ -76,6 +77,10 @@ class Players:
         """The model of this id."""
         if name.startswith(PACKAGED):
             card = load_card(name.removeprefix(PACKAGED))
+            if card.recipe is None:
+                raise OrdinateError(
+                    f"{card.name} is compiled, and the page plays trained models: {card.command}"
+                )
             return self._keep((name, 0), lambda: Player(name, card.title, card.task, open_model(card.name)))
         if not name.startswith(OF_RUN):
             known = [PACKAGED + card.name for card in cards()]

@@ -1,12 +1,17 @@
-"""Models of the package: a folder each, with its weights, its recipe and a card that says where they come from."""
+"""Models of the package: a folder each, with its weights, and a card that says where they come from.
 
-from dataclasses import dataclass
+A trained model has its recipe on the card, a compiled one its program. Checkpoints of a training lie beside the last.
+"""
+
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.models import Model
+from ordinate.programs.files import MODEL, load
+from ordinate.programs.task import task_of
 from ordinate.runs import read_json
 from ordinate.tasks import Task
 from ordinate.training import Recipe, load_model
@@ -22,24 +27,39 @@ class Card:
     title: str
     summary: str
     command: str
-    """The training, from a checkout of the repository."""
-    recipe: dict[str, Any]
-    seed: int
-    step: int
-    averaged: bool
+    """What made it, from a checkout of the repository."""
     parameters: int
-    samples_seen: int
-    seconds: float
-    scores: dict[str, float]
-    """One seed, no verdict."""
     sha256: str
     """Of the file of weights."""
     environment: dict[str, Any]
+    suite: list[dict[str, Any]] = field(default_factory=list)
+    """Scores on the suite of its task (`zoo.suite`), which `ordinate verify` measures again."""
+    recipe: dict[str, Any] | None = None
+    """Of a trained model."""
+    seed: int = 0
+    step: int = 0
+    averaged: bool = False
+    samples_seen: int = 0
+    seconds: float = 0.0
+    scores: dict[str, float] = field(default_factory=dict)
+    """Of the training; one seed, no verdict."""
+    checkpoints: dict[str, str] = field(default_factory=dict)
+    """Files of weights along the training, each with its SHA-256."""
+    program: dict[str, Any] | None = None
+    """Of a compiled model: name, processors n, proven error bound, whether its inputs are whole numbers."""
 
     @property
     def task(self) -> Task:
-        """The task that the model was trained on."""
+        """The task that the model was trained on, or that its program answers."""
+        if self.program is not None:
+            return task_of(self.program["name"], self.program["n"], whole=self.program["whole"])
+        assert self.recipe is not None
         return Recipe.parse(self.recipe).task
+
+
+def names() -> list[str]:
+    """The models of the package."""
+    return sorted(file.parent.name for file in FOLDER.glob("*/card.json"))
 
 
 @cache
@@ -49,19 +69,18 @@ def load_card(name: str) -> Card:
     >>> load_card("addition-relation").parameters
     125963
     """
-    known = sorted(file.parent.name for file in FOLDER.glob("*/card.json"))
-    if name not in known:
-        raise OrdinateError(f"there is no model {name!r} in the package: {nearest(name, known)}")
+    if name not in names():
+        raise OrdinateError(f"there is no model {name!r} in the package: {nearest(name, names())}")
     return Card(**read_json(FOLDER / name / "card.json"))
 
 
 def cards() -> list[Card]:
     """The cards of all models, by name.
 
-    >>> tuple(card.name for card in cards())
-    ('addition-absolute', 'addition-relation')
+    >>> [card.name for card in cards() if card.program is None][:3]
+    ['addition-absolute', 'addition-relation', 'multiplication-1']
     """
-    return [load_card(file.parent.name) for file in sorted(FOLDER.glob("*/card.json"))]
+    return [load_card(name) for name in names()]
 
 
 def open_model(name: str) -> Model:
@@ -71,4 +90,6 @@ def open_model(name: str) -> Model:
     >>> sum(p.numel() for p in model.parameters())
     125963
     """
-    return load_model(FOLDER / load_card(name).name / "model.safetensors")
+    card = load_card(name)
+    folder = FOLDER / card.name
+    return load(folder) if card.program is not None else load_model(folder / MODEL)
