@@ -105,7 +105,7 @@ def make(runs: list[Run], name: str) -> None:
     scored(name, document, load_model(FOLDER / name / MODEL), Recipe.parse(document["recipe"]).task)
 
 
-def make_compiled(name: str) -> None:
+def make_compiled(name: str, made_in: dict[str, Any]) -> None:
     program, n, title, summary = COMPILED[name]
     compiled = compile_program(find_program(program), n)
     save(compiled, FOLDER / name)
@@ -119,7 +119,7 @@ def make_compiled(name: str) -> None:
         "program": {"name": program, "n": n, "whole": whole, "error_bound": facts["error_bound"]},
         "parameters": facts["parameters"],
         "sha256": sha256(FOLDER / name / MODEL),
-        "environment": environment(),
+        "environment": made_in,
     }
     scored(name, document, load(FOLDER / name), task_of(program, n, whole=whole))
 
@@ -140,6 +140,7 @@ def sha256(file: Path) -> str:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    made_in = environment()  # before anything of the repository is written
     done = [
         store.find(record.id)
         for store in map(Store, sys.argv[1:])
@@ -148,7 +149,7 @@ if __name__ == "__main__":
     for name in TRAINED:
         make(done, name)
     for name in COMPILED:
-        make_compiled(name)
+        make_compiled(name, made_in)
     together = sum(file.stat().st_size for file in FOLDER.glob("*/*") if FACTS not in file.name)
     if together > ALL:
         sys.exit(f"all models have {together} bytes: at most {ALL}")

@@ -95,15 +95,15 @@ def _file(path: Path, json: bool) -> None:
                 f"{point['axis']}={point['value']:g}",
                 "in" if point.get("in_distribution") else "out",
                 *(
-                    ["refused", point["refused"]]
+                    ["refused", "", point["refused"]]
                     if "refused" in point
-                    else [f"{point['accuracy']:.1%}", show_number(point["mse"]) if "mse" in point else ""]
+                    else [f"{point['accuracy']:.1%}", show_number(point["mse"]) if "mse" in point else "", ""]
                 ),
             ]
             for point in suite["points"]
         ]
         title = f"{suite['count']} samples a point, seed {suite['seed']}; {'one seed, ' if trained else ''}no verdict"
-        print_table(["point", "distribution", "accuracy", "mean squared error"], rows, title=title)
+        print_table(["point", "distribution", "accuracy", "mean squared error", "why"], rows, title=title)
         for line in _remarks(card):
             say(line)
     if not found.holds:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from ordinate.programs.compiler.bounds import error_bound
 from ordinate.programs.compiler.compile import Compiled, compile_program, run
@@ -41,7 +42,13 @@ class Difference:
     dense: float | None = None
     """Query and key weights against machine, where they fit."""
 
-    def add(self, wanted: Outputs, machine: Outputs, weights: Outputs, dense: Outputs | None) -> None:
+    def add(
+        self,
+        wanted: Outputs,
+        machine: Outputs,
+        weights: Outputs,
+        dense: Float[np.ndarray, "first n out"] | None,
+    ) -> None:
         """Take more inputs into account; what is not a number counts as infinitely wrong."""
         self.inputs += len(wanted)
         self.machine = max(self.machine, _largest(machine - wanted))

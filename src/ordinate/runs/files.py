@@ -23,7 +23,7 @@ from safetensors.torch import save as save_safetensors
 
 from ordinate.errors import OrdinateError
 from ordinate.runs.plain import from_json, to_json
-from ordinate.runs.seal import METADATA, header_of, is_broken, sealed
+from ordinate.runs.seal import METADATA, SEAL_KEY, header_of, is_broken, sealed
 
 Pathish = str | os.PathLike[str]
 
@@ -121,8 +121,9 @@ def parse_tensors(data: bytes, path: Pathish) -> tuple[dict[str, torch.Tensor], 
     """Return the tensors and the meta in the content of the file `path`."""
     try:
         tensors = load_safetensors(data)
-        meta = from_json(header_of(data)[0].get(METADATA, {})[META_KEY])
-        if is_broken(data):
+        metadata = header_of(data)[0].get(METADATA, {})
+        meta = from_json(metadata[META_KEY])
+        if is_broken(data) or metadata.keys() - {META_KEY, SEAL_KEY}:  # a seal under another name is none
             raise _unreadable(path, "it was changed after it was written")
     except KeyError as error:
         cause = "it holds tensors but was not written by ordinate" if error.args == (META_KEY,) else error

@@ -22,7 +22,7 @@ from ordinate.programs.task import task_of
 from ordinate.programs.verify import verify as compare
 from ordinate.runs import Run, read_json
 from ordinate.runs.files import parse_tensors
-from ordinate.runs.seal import has_seal
+from ordinate.runs.seal import LENGTH, has_seal
 from ordinate.tasks import Task
 from ordinate.training import Recipe
 from ordinate.training.checkpoint import restore
@@ -100,10 +100,12 @@ def read_model(file: Path) -> bytes:
     """The content of a file that may be a model."""
     try:
         with file.open("rb") as opened:
-            size, first = file.stat().st_size, opened.read(4)
+            size, first = file.stat().st_size, opened.read(LENGTH + 1)
             if size > LARGEST:
                 raise OrdinateError(f"{file} has {size} bytes: a model file has at most {LARGEST}")
-            if first.startswith(PICKLES):
+            if (
+                first.startswith(PICKLES) and first[LENGTH:] != b"{"
+            ):  # with which headers of safetensors begin
                 raise OrdinateError(
                     f"{file} is a pickle, which can run anything when it is opened: write safetensors"
                 )
