@@ -71,3 +71,11 @@ def test_values_of_another_shape_are_refused():
         Heat("t", "x", "y", ["a"], ["b", "c"], np.zeros((1, 2, 2)))
     with pytest.raises(ValueError, match="2 steps for 1 rows"):
         Heat("t", "x", "y", ["a"], ["b"], np.zeros((1, 1, 1)), [1, 2])
+
+
+def test_shares_are_drawn_in_per_cent_and_words_where_there_is_no_share():
+    axes = Figure().add_subplot()
+    values = np.array([[[0.0, 0.994, np.nan, np.nan]]])
+    heat = Heat("t", "x", "y", ["a"], ["b", "c", "d", "e"], values, percent=True, words={(0, 2): "refused"})
+    draw_heat(axes, heat)
+    assert [text.get_text() for text in axes.texts] == ["0", "99", "refused", "failed"]

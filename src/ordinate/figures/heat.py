@@ -1,12 +1,12 @@
 """Maps of cells: one number for every row and column, written into its cell."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator
 from numpy import ndarray
@@ -19,6 +19,7 @@ from ordinate.figures.style import GREY, GRID, INK, OKABE_ITO, ON_DARK, ON_IMAGE
 class Heat:
     """Values above 0 of every seed by row and column, NaN where a seed failed; rows are drawn from the bottom up.
 
+    With `percent` values are shares from 0 to 1. `words` are written into cells that have no value, and say why.
     `steps` has for every row the first column right of a line that is drawn as a staircase, the number of columns
     where none is; `remark` says what the line is.
     """
@@ -31,6 +32,8 @@ class Heat:
     values: Float[ndarray, "seed row column"]
     steps: Sequence[int] = ()
     remark: str = ""
+    percent: bool = False
+    words: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         wanted = len(self.rows), len(self.columns)
@@ -58,7 +61,9 @@ class Heat:
 
 
 def draw_heat(axes: Axes, heat: Heat) -> None:
-    """Draw medians on a logarithmic scale of colours, the darker the larger; cells with failed seeds say so.
+    """Draw medians, the darker the larger, on a logarithmic scale of colours, shares on a linear one.
+
+    Cells with failed seeds say so.
 
     >>> from matplotlib.figure import Figure
     >>> axes = Figure().add_subplot()
@@ -67,14 +72,10 @@ def draw_heat(axes: Axes, heat: Heat) -> None:
     ['0.5', 'failed']
     """
     medians = heat.medians
-    shown = medians[np.isfinite(medians) & (medians > 0)]
-    least, most = (shown.min(), shown.max()) if len(shown) else (0.1, 1.0)
-    # One value alone has no scale of its own; some room above keeps the largest from being all but black.
-    norm = LogNorm(least if least < most else least / 10, most * 3, clip=True)
     image = axes.imshow(
         np.ma.masked_invalid(medians),
         cmap="Blues",
-        norm=norm,
+        norm=_norm(heat),
         origin="lower",
         aspect="auto",
         interpolation="nearest",
@@ -95,9 +96,21 @@ def draw_heat(axes: Axes, heat: Heat) -> None:
         remark(axes, heat.remark, above=4)
 
 
+def _norm(heat: Heat) -> Normalize:
+    if heat.percent:
+        return Normalize(0, 1.25)
+    shown = heat.medians[np.isfinite(heat.medians) & (heat.medians > 0)]
+    least, most = (shown.min(), shown.max()) if len(shown) else (0.1, 1.0)
+    # One value alone has no scale of its own; some room above keeps the largest from being all but black.
+    return LogNorm(least if least < most else least / 10, most * 3, clip=True)
+
+
 def _write(axes: Axes, colour: tuple[float, ...], row: int, column: int, heat: Heat) -> None:
     """The number of a cell in ink that can be read on it; of failed seeds how many."""
     failed, seeds = int(heat.failed[row, column]), len(heat.values)
+    if word := heat.words.get((row, column)):
+        axes.text(column, row, word, ha="center", va="center", fontsize=points(8), color=GREY)
+        return
     if failed == seeds:
         cell = (column - 0.5, row - 0.5)
         axes.add_patch(Rectangle(cell, 1, 1, facecolor=GRID, edgecolor=GREY, hatch="///", lw=0))
@@ -105,7 +118,8 @@ def _write(axes: Axes, colour: tuple[float, ...], row: int, column: int, heat: H
         axes.text(column, row, "failed", ha="center", va="center", fontsize=points(8), color=INK, bbox=ground)
         return
     light = np.dot(colour[:3], (0.299, 0.587, 0.114)) > 0.55
-    text = show_number(float(f"{heat.medians[row, column]:.2g}"))  # cells are narrow
+    median = heat.medians[row, column]
+    text = f"{100 * median:.0f}" if heat.percent else show_number(float(f"{median:.2g}"))  # cells are narrow
     if failed:
         text += f"\n{failed}/{seeds} failed"
     ink = ON_IMAGE if light else ON_DARK

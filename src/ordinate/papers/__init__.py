@@ -5,6 +5,7 @@ from typing import Any
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.figures.report import Report
+from ordinate.papers.arena.figure import ARENA
 from ordinate.papers.beyond.addition import Addition1000
 from ordinate.papers.beyond.cascades import Cascades
 from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
@@ -70,7 +71,9 @@ BEYOND: tuple[Figure, ...] = (
     InText(),
 )
 
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *MEMORIES, *BEYOND)}
+FIGURES: dict[str, Figure] = {
+    figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *MEMORIES, *BEYOND, *ARENA)
+}
 """All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""
 
 

@@ -1,0 +1,133 @@
+"""Cells of the arena: an entrant in a contest is a recipe, and its runs are ordinary runs of a store."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ordinate.models import ResidualEncoder
+from ordinate.papers.arena.contests import Contest, Lengths, contests
+from ordinate.papers.arena.entrants import Absent, Entrant, entrants, reached
+from ordinate.training import AdamW, Evaluation, Linear, Recipe, Training
+
+
+@dataclass(frozen=True)
+class Size:
+    """One model and one budget for all cells of a scale."""
+
+    layers: int
+    heads: int
+    width: int
+    hidden: int
+    steps: int
+    batch: int
+    count: int
+    seeds: int
+    lengths: Lengths
+    tasks: tuple[str, ...] = ()
+    """Contests; all where none are named."""
+    encodings: tuple[str, ...] = ()
+    """Entrants; all where none are named."""
+
+    @property
+    def contests(self) -> tuple[Contest, ...]:
+        """Those of this scale."""
+        return tuple(c for c in contests(self.lengths).values() if c.name in self.tasks or not self.tasks)
+
+    @property
+    def entrants(self) -> tuple[Entrant, ...]:
+        """Those of this scale."""
+        known = entrants().values()
+        return tuple(e for e in known if e.name in self.encodings or not self.encodings)
+
+    @property
+    def training(self) -> Training:
+        """The same for everyone."""
+        return Training(
+            steps=self.steps,
+            batch=self.batch,
+            optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
+            schedule=Linear(warmup=0.05),
+            clip=1.0,
+            average=0.99,
+        )
+
+
+SIZES: dict[str, Size] = {
+    "smoke": Size(
+        layers=1,
+        heads=2,
+        width=16,
+        hidden=16,
+        steps=3,
+        batch=8,
+        count=8,
+        seeds=1,
+        lengths=Lengths(digits=2, numbers=3, letters=2, bits=3, hop_letters=4, hops=1),
+        tasks=("sum", "copy"),
+        encodings=("learned", "alibi", "abacus", "pairwise"),
+    ),
+    "laptop": Size(
+        layers=4,
+        heads=4,
+        width=64,
+        hidden=128,
+        steps=2500,
+        batch=64,
+        count=200,
+        seeds=3,
+        lengths=Lengths(digits=5, numbers=8, letters=10, bits=10, hop_letters=16, hops=2),
+    ),
+    "paper": Size(
+        layers=6,
+        heads=8,
+        width=256,
+        hidden=1024,
+        steps=50_000,
+        batch=256,
+        count=1000,
+        seeds=5,
+        lengths=Lengths(digits=20, numbers=16, letters=40, bits=40, hop_letters=98, hops=3),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An entrant in a contest: its recipe and the multiples of the trained length that it takes, or why it has none."""
+
+    contest: Contest
+    entrant: Entrant
+    recipe: Recipe | None
+    reached: tuple[int, ...] = ()
+    absent: str = ""
+
+
+def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
+    """The cell of an entrant in a contest."""
+    settings = entrant.settings(contest)
+    if isinstance(settings, Absent):
+        return Cell(contest, entrant, None, absent=settings.why)
+    factors = reached(settings, contest)
+    axes = {"length": tuple(contest.at("length", factor) for factor in factors)}
+    if contest.numeric:
+        axes["scale"] = (2.0, 4.0, 10.0)
+    recipe = Recipe(
+        name=f"arena-{contest.name}-{entrant.name.replace(', ', '-').replace(' x ', '-')}",
+        task=contest.task,
+        model=ResidualEncoder(
+            layers=size.layers,
+            heads=size.heads,
+            width=size.width,
+            hidden=size.hidden,
+            encoding=(settings,),
+            attention=entrant.form,
+        ),
+        training=size.training,
+        evaluation=Evaluation(count=size.count, axes=axes),
+    )
+    return Cell(contest, entrant, recipe, factors)
+
+
+@lru_cache(maxsize=8)
+def cells(size: Size) -> tuple[Cell, ...]:
+    """All cells of a scale, contest by contest."""
+    return tuple(cell(contest, entrant, size) for contest in size.contests for entrant in size.entrants)

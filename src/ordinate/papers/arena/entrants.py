@@ -1,0 +1,151 @@
+"""Entrants of the arena: every encoding that a recipe can name, with the settings that a task asks for.
+
+Most take part as they are. What an encoding must be told is told from the task: tables with room for the longest
+sequence that is measured, distances that share a vector beyond those of training. A plug-in's encoding takes part too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from ordinate.attention import Content, ContentClass, Form
+from ordinate.errors import OrdinateError
+from ordinate.papers.arena.contests import FACTORS, Contest
+from ordinate.positions.encodings import (
+    ENCODINGS,
+    Abacus,
+    Coupling,
+    Encoding,
+    EncodingSettings,
+    Learned,
+    Pairwise,
+    Randomized,
+    RpeLog,
+    Shaw,
+    Significance,
+    Sinusoidal,
+    Site,
+    Upe,
+)
+from ordinate.positions.relations import causal
+
+WIDTH = 32
+"""Columns of positions in a token, for encodings that append some."""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """An entrant that has no place in a contest, and why."""
+
+    why: str
+
+
+Chosen = Callable[[Contest], EncodingSettings | Absent]
+
+CONTENT: Form = Content()
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An encoding under a name, how it is set for a contest, and the form of attention that reads it."""
+
+    name: str
+    settings: Chosen
+    form: Form = CONTENT
+    declared: bool = False
+    """Whether it is given a relation of the task."""
+
+
+def furthest(contest: Contest) -> int:
+    """Places of the longest sequence that is measured."""
+    return 1 + max(contest.task.coordinates(FACTORS[-1] * contest.length).ordinate)
+
+
+def distance(contest: Contest) -> int:
+    """The largest distance of training."""
+    return max(1, max(len(coordinates) for coordinates in contest.task.trained()) - 1)
+
+
+def apart(contest: Contest) -> int:
+    """The largest difference of ordinates that every field of several tokens shows in training."""
+    coordinates = contest.task.coordinates(contest.length)
+    last: dict[int, int] = {}
+    for field, ordinate in zip(coordinates.field, coordinates.ordinate, strict=True):
+        last[field] = max(ordinate, last.get(field, 0))
+    return min(ordinate for ordinate in last.values() if ordinate)
+
+
+def _declared(contest: Contest) -> EncodingSettings | Absent:
+    if contest.relation is None:
+        return Absent(f"no relation: {contest.told}")
+    return Pairwise(relation=contest.relation)
+
+
+def _classes(contest: Contest) -> EncodingSettings | Absent:
+    settings = _declared(contest)
+    if isinstance(settings, EncodingSettings) and not built(settings, contest).state_dict():
+        return Absent("its relation has no classes, which keys would be made of")
+    return settings
+
+
+def _uniform(contest: Contest) -> EncodingSettings | Absent:
+    if "multiplier" not in contest.task.coordinates(contest.length).fields:
+        return Absent("no field acts alike on all others")
+    # The multiplier is the first token: the largest distance is to it, and has no vector of its own.
+    return Upe(fields=("multiplier",), clip=distance(contest) - 1)
+
+
+SET: dict[str, Chosen] = {
+    "sinusoidal": lambda contest: Sinusoidal(width=WIDTH),
+    "learned": lambda contest: Learned(width=WIDTH),
+    "randomized": lambda contest: Randomized(width=WIDTH),
+    "abacus": lambda contest: Abacus(width=WIDTH, furthest=furthest(contest), spread=furthest(contest)),
+    "coupling": lambda contest: Coupling(width=WIDTH, furthest=furthest(contest)),
+    "shaw": lambda contest: Shaw(clip=distance(contest)),
+    "upe": _uniform,
+    "significance": lambda contest: Significance(width=WIDTH, reach=apart(contest)),
+    "pairwise": _declared,
+    "rpe-log": lambda contest: RpeLog(shift=1),
+}
+"""Encodings that are set for a contest; all others take part as they are."""
+
+
+def entrants() -> dict[str, Entrant]:
+    """All encodings by name, no positions behind a causal mask, and declared relations with keys of classes alone."""
+    found = [
+        Entrant(name, SET.get(name, lambda contest, kind=kind: kind()), declared=name == "pairwise")  # type: ignore[misc]
+        for name, kind in ENCODINGS.items()
+    ]
+    found.append(Entrant("none, causal", lambda contest: Pairwise(relation=causal())))
+    found.append(Entrant("pairwise, content x class", _classes, ContentClass(), declared=True))
+    return {entrant.name: entrant for entrant in found}
+
+
+def built(settings: EncodingSettings, contest: Contest) -> Encoding:
+    """The encoding of a small model; the global generator stays as it was."""
+    with torch.random.fork_rng(devices=[]):
+        return settings.build(Site(contest.task.trained(), layers=1, heads=2, dim=4))
+
+
+def reached(settings: EncodingSettings, contest: Contest) -> tuple[int, ...]:
+    """The multiples of the trained length that an encoding can be asked for; one that refuses says so itself.
+
+    >>> from ordinate.papers.arena.contests import Lengths, contests
+    >>> copies = contests(Lengths(5, 8, 10, 10, 16, 2))["copy"]
+    >>> reached(Sinusoidal(), copies), reached(Learned(), copies)
+    ((1, 2, 4, 10), (1,))
+    """
+    encoding = built(settings, contest).eval()
+    found = []
+    for factor in FACTORS:
+        coordinates = contest.task.coordinates(factor * contest.length)
+        try:
+            with torch.no_grad():
+                encoding.embed(torch.zeros(1, len(coordinates), 1), coordinates)
+                encoding.pairs(coordinates, 0)
+                encoding.bias(coordinates, 0)
+        except OrdinateError:
+            continue
+        found.append(factor)
+    return tuple(found)

@@ -1,0 +1,197 @@
+"""The arena: equal cells, honest refusals, a ranking of what was learned."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordinate.errors import OrdinateError
+from ordinate.models import build_model
+from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.arena.cells import SIZES, cell, cells
+from ordinate.papers.arena.contests import FACTORS, contests
+from ordinate.papers.arena.entrants import entrants
+from ordinate.papers.arena.figure import Arena, heat_of
+from ordinate.papers.arena.scores import Score, ranked
+from ordinate.positions.encodings import ENCODINGS
+from ordinate.training import Recipe
+from tests.papers.inline import Inline
+
+LENGTHS, VALUES = FIGURES["arena/lengths"], FIGURES["arena/values"]
+EVERYONE = replace(SIZES["smoke"], tasks=(), encodings=())
+
+
+def test_all_encodings_and_nine_tasks_take_part():
+    assert set(ENCODINGS) < {entrant.name for entrant in EVERYONE.entrants}
+    assert [contest.name for contest in EVERYONE.contests] == [
+        *(
+            "addition",
+            "multiplication",
+            "sort",
+            "sum",
+            "copy",
+            "reverse",
+            "parity",
+            "modular-counting",
+            "k-hop",
+        )
+    ]
+    absent = {(c.contest.name, c.entrant.name) for c in cells(EVERYONE) if c.recipe is None}
+    assert {contest for contest, entrant in absent if entrant == "pairwise"} == {"sort", "k-hop"}
+    assert {contest for contest, entrant in absent if entrant == "upe"} == {
+        contest.name for contest in EVERYONE.contests if contest.name != "multiplication"
+    }
+    assert all(c.absent for c in cells(EVERYONE) if c.recipe is None)
+
+
+SOME = ("none", "shaw", "rope", "abacus")
+"""Encodings that stand for all where sizes are large."""
+
+
+@pytest.mark.parametrize(
+    "size",
+    [EVERYONE, replace(SIZES["laptop"], encodings=SOME), replace(SIZES["paper"], encodings=SOME[:1])],
+    ids=["smoke", "laptop", "paper"],
+)
+def test_cells_of_a_scale_differ_in_task_and_encoding_only(size):
+    recipes = [c.recipe for c in cells(size) if c.recipe is not None]
+    assert len({recipe.name for recipe in recipes}) == len(recipes)
+    assert len({repr(recipe.training) for recipe in recipes}) == 1
+    assert len({repr({**dict(r.model), "encoding": 0, "attention": 0}) for r in recipes}) == 1
+    for recipe in recipes:
+        assert Recipe.parse(recipe.to_dict()) == recipe
+
+
+@pytest.mark.parametrize("contest", contests(SIZES["smoke"].lengths))
+def test_every_cell_runs_as_far_as_it_says_and_is_refused_beyond(contest):
+    for found in cells(EVERYONE):
+        if found.contest.name != contest or found.recipe is None:
+            continue
+        model = build_model(found.recipe.model, found.recipe.task, seed=0).eval()
+        assert 1 in found.reached
+        for factor in {max(found.reached), *FACTORS} - set(found.reached[:-1]):
+            batch = found.recipe.task.sample(
+                1, generator=torch.Generator().manual_seed(0), length=factor * found.contest.length
+            )
+            if factor in found.reached:
+                assert model(batch.input, batch.coordinates).isfinite().all(), found.recipe.name
+            else:
+                with pytest.raises(OrdinateError):
+                    model(batch.input, batch.coordinates)
+
+
+@pytest.mark.parametrize("name", ["one-hot", "binary", "learned"])
+def test_absolute_positions_end_with_training(name):
+    size = SIZES["laptop"]
+    found = cell(contests(size.lengths)["copy"], entrants()[name], size)
+    assert found.reached == (1,)
+    assert found.recipe.evaluation.axes["length"] == (10.0,)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    small = replace(SIZES["smoke"], encodings=("learned", "alibi"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SIZES, "smoke", small)
+        return out, small, LENGTHS.reproduce("smoke", out, engine=Inline())
+
+
+def test_a_second_call_only_draws_and_one_more_encoding_trains_its_own_cells(made, monkeypatch):
+    out, small, result = made
+    monkeypatch.setitem(SIZES, "smoke", small)
+    assert LENGTHS.jobs("smoke", out) == VALUES.jobs("smoke", out) == []
+    again = LENGTHS.reproduce("smoke", out, engine=Inline())
+    assert again.document["scores"] == result.document["scores"]
+    monkeypatch.setitem(SIZES, "smoke", replace(small, encodings=(*small.encodings, "pairwise")))
+    jobs = LENGTHS.jobs("smoke", out)
+    assert sorted(job.name for job in jobs) == ["arena-copy-pairwise seed 0", "arena-sum-pairwise seed 0"]
+    Inline().run(jobs[:1])  # a kill in between: what is done stays done
+    assert [job.name for job in LENGTHS.jobs("smoke", out)] == [jobs[1].name]
+
+
+def test_the_document_says_what_was_refused_and_the_report_can_be_drawn_again(made):
+    out, _, result = made
+    found = {(s["contest"], s["entrant"]): s for s in result.document["scores"]}
+    assert found["copy", "learned"]["refused"] == [2, 4, 10]
+    assert found["copy", "learned"]["values"][0][1:] == [None, None, None]
+    assert found["copy", "alibi"]["refused"] == []
+    assert all(value is not None for value in found["copy", "alibi"]["values"][0])
+    assert not found["copy", "alibi"]["learned"]
+    assert rewrite_report(out / "arena" / "lengths-smoke").document == result.document
+    page = result.files["html"].read_text()
+    for words in ("not learned", "refused: positions beyond the built length were never trained"):
+        assert words in page
+
+
+def test_values_are_measured_in_the_same_runs(made, monkeypatch):
+    out, small, _ = made
+    monkeypatch.setitem(SIZES, "smoke", small)
+    document = VALUES.reproduce("smoke", out, engine=Inline()).document
+    assert {score["contest"] for score in document["scores"]} == {"sum"}
+    assert all(not score["refused"] for score in document["scores"])
+    assert all(None not in score["values"][0] for score in document["scores"])
+
+
+def scored(entrant, values, contest="copy", learned=True, refused=(), absent=""):
+    seeds = len(values)
+    return Score(contest, entrant, absent, learned, [1.0] * seeds, [], values, list(refused), 10, 1.0, [])
+
+
+def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():
+    scores = [
+        scored("good", [[1.0, 0.9, 0.6, 0.3], [1.0, 0.9, 0.6, 0.3]]),
+        scored("lucky", [[0.5, 1.0, 1.0, 1.0], [0.5, 1.0, 1.0, 1.0]], learned=False),
+        scored("half", [[1.0, 1.0, 1.0, 1.0], [None] * 4]),
+        scored("short", [[1.0, None, None, None]] * 2, refused=(2, 4, 10)),
+        scored("absent", [], learned=False, absent="no relation"),
+    ]
+    places = ranked(scores)
+    assert [place.entrant for place in places] == ["good", "half", "short", "absent", "lucky"]
+    assert [round(place.points, 3) for place in places] == [0.6, 0.5, 0, 0, 0]
+    assert places[1].spread == (0, 1)
+    assert [place.learned for place in places] == [1, 1, 1, 0, 0]
+    assert scores[3].medians == [1.0, None, None, None]
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=4))
+def test_points_lie_between_those_of_the_seeds(values):
+    (place,) = ranked([scored("one", values)])
+    assert place.spread[0] - 1e-9 <= place.points <= place.spread[1] + 1e-9
+    assert math.isclose(place.points, np.mean([np.mean(row[1:]) for row in values]), abs_tol=1e-9)
+
+
+def test_the_map_hides_numbers_of_what_was_not_learned():
+    scores = [
+        scored("a", [[1.0, 0.9, 0.6, 0.3]]),
+        scored("b", [[0.5, 1.0, 1.0, 1.0]], learned=False),
+        scored("c", [[1.0, None, None, None]], refused=(2, 4, 10)),
+    ]
+    document = {
+        "ranking": [{"entrant": name} for name in "abc"],
+        "scores": [vars(score) for score in scores],
+        "factors": list(FACTORS),
+        "settings": {"seeds": 1},
+        "trained": {"copy": 10},
+        "axis": "length",
+    }
+    heat = heat_of(document, "copy")
+    assert heat.rows == ["c", "b", "a"]
+    assert heat.columns == ["in", "1x", "2x", "4x", "10x"]
+    assert heat.medians[2].tolist() == [1.0, 1.0, 0.9, 0.6, 0.3]
+    assert heat.words[1, 2] == "not learned"
+    assert np.isnan(heat.medians[1, 1:]).all()
+    assert heat.medians[1, 0] == 1.0
+    assert [heat.words[0, column] for column in (2, 3, 4)] == ["refused"] * 3
+
+
+def test_the_rules_are_stated(made):
+    _, _, result = made
+    assert isinstance(LENGTHS, Arena)
+    notes = " ".join(LENGTHS.notes(result.document))
+    for words in ("at least 90% of sequences", "at most 1% of the variance", "no verdict", "causal mask"):
+        assert words in notes
