@@ -144,7 +144,7 @@ def test_what_is_no_model_is_refused_in_one_line(call, tmp_path, make, json):
     assert FOREIGN[make] in answer.error
 
 
-def test_other_scores_than_the_card_s_fail(call, tmp_path):
+def test_other_scores_than_the_card_s_fail(call, few, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(ADDER, folder)
     card = read_json(folder / "card.json")

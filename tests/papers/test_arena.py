@@ -105,8 +105,8 @@ def test_a_second_call_only_draws_and_one_more_encoding_trains_its_own_cells(mad
     out, small, result = made
     monkeypatch.setitem(SIZES, "smoke", small)
     assert LENGTHS.jobs("smoke", out) == VALUES.jobs("smoke", out) == []
-    again = LENGTHS.reproduce("smoke", out, engine=Inline())
-    assert again.document["scores"] == result.document["scores"]
+    again = LENGTHS.collect("smoke", out, engine=Inline(), on_event=None)
+    assert again["scores"] == result.document["scores"]
     monkeypatch.setitem(SIZES, "smoke", replace(small, encodings=(*small.encodings, "pairwise")))
     jobs = LENGTHS.jobs("smoke", out)
     assert sorted(job.name for job in jobs) == ["arena-copy-pairwise seed 0", "arena-sum-pairwise seed 0"]
@@ -131,7 +131,7 @@ def test_the_document_says_what_was_refused_and_the_report_can_be_drawn_again(ma
 def test_values_are_measured_in_the_same_runs(made, monkeypatch):
     out, small, _ = made
     monkeypatch.setitem(SIZES, "smoke", small)
-    document = VALUES.reproduce("smoke", out, engine=Inline()).document
+    document = VALUES.collect("smoke", out, engine=Inline(), on_event=None)
     assert {score["contest"] for score in document["scores"]} == {"sum"}
     assert all(not score["refused"] for score in document["scores"])
     assert all(None not in score["values"][0] for score in document["scores"])
