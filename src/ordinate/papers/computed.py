@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from ordinate.papers.figure import Figure, OnEvent
-from ordinate.runs import Event, Job, LocalEngine
+from ordinate.papers.figure import Figure
+from ordinate.runs import Engine, Event, Job, OnEvent
 
 PATIENCE = 2.0
 """Seconds after which progress is shown."""
@@ -31,9 +31,7 @@ class Computed(Figure):
         self.check(scale)
         return [Job(self.name, self.compute, {"scale": scale})]
 
-    def collect(
-        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None
-    ) -> dict[str, Any]:
+    def collect(self, scale: str, out: Path, *, engine: Engine, on_event: OnEvent | None) -> dict[str, Any]:
         """Compute, and tell of it as an engine does: started, progress, done."""
         (job,) = self.jobs(scale, out)
         started = time.monotonic()

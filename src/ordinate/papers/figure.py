@@ -5,7 +5,6 @@ way they become one plain document, and drawing and report are made from the doc
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,10 +25,7 @@ from ordinate.figures.report import (
     write_report,
 )
 from ordinate.figures.save import save_figure
-from ordinate.runs import Event, Job, LocalEngine, environment, write_json
-
-OnEvent = Callable[[Event], None]
-"""Told of everything that happens to a job."""
+from ordinate.runs import Engine, Job, OnEvent, environment, write_json
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,7 @@ class Figure(ABC):
         """What is still to be done at a scale, with results below `out`."""
 
     @abstractmethod
-    def collect(
-        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None
-    ) -> dict[str, Any]:
+    def collect(self, scale: str, out: Path, *, engine: Engine, on_event: OnEvent | None) -> dict[str, Any]:
         """Do it, and return plain data: `wall_seconds`, `workers`, `not_ended`, `settings`, `claims`, `table`, more."""
 
     @abstractmethod
@@ -91,9 +85,7 @@ class Figure(ABC):
     def notes(self, document: dict[str, Any]) -> list[str]:
         """What a reader of the report must know: scale, deviations, what failed."""
 
-    def reproduce(
-        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None = None
-    ) -> Result:
+    def reproduce(self, scale: str, out: Path, *, engine: Engine, on_event: OnEvent | None = None) -> Result:
         """Collect the data, judge, draw, and write everything below `out`."""
         self.check(scale)
         document = {

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.papers.figure import Figure, OnEvent
-from ordinate.runs import Job, LocalEngine, read_json
+from ordinate.papers.figure import Figure
+from ordinate.runs import Engine, Job, OnEvent, read_json
 from ordinate.studies import Study
 
 
@@ -27,9 +27,7 @@ class Trained(Figure):
         self.check(scale)
         return self.study(scale, out / "runs").jobs()
 
-    def collect(
-        self, scale: str, out: Path, *, engine: LocalEngine, on_event: OnEvent | None
-    ) -> dict[str, Any]:
+    def collect(self, scale: str, out: Path, *, engine: Engine, on_event: OnEvent | None) -> dict[str, Any]:
         """Train what is missing, and measure."""
         study = self.study(scale, out / "runs")
         started = time.monotonic()

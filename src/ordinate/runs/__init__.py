@@ -1,4 +1,4 @@
-"""Runs: the store of folders, its index, resume states, and the engine that runs many jobs side by side."""
+"""Runs: the store of folders, its index, resume states, and the engines that run many jobs side by side."""
 
 from ordinate.runs.engine import LocalEngine
 from ordinate.runs.environment import cores, environment
@@ -11,18 +11,22 @@ from ordinate.runs.files import (
     write_text,
 )
 from ordinate.runs.index import Index
-from ordinate.runs.jobs import Event, Job, Outcome
+from ordinate.runs.jobs import Engine, Event, Job, OnEvent, Outcome
 from ordinate.runs.memory import keep_freed_memory
+from ordinate.runs.ray_engine import RayEngine
 from ordinate.runs.record import RunRecord, status_now
 from ordinate.runs.run import Run
 from ordinate.runs.store import Store, recipe_key
 
 __all__ = [
+    "Engine",
     "Event",
     "Index",
     "Job",
     "LocalEngine",
+    "OnEvent",
     "Outcome",
+    "RayEngine",
     "Run",
     "RunRecord",
     "Store",

@@ -15,18 +15,15 @@ import pickle
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ordinate.errors import OrdinateError
 from ordinate.runs.environment import cores
-from ordinate.runs.jobs import Event, Job, Outcome
-from ordinate.runs.worker import work
-
-_TIMES = {1: "", 2: " twice"}
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+from ordinate.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
+from ordinate.runs.worker import THREAD_VARIABLES, work
 
 
 @dataclass
@@ -42,7 +39,7 @@ class _Attempt:
     answer: tuple[str, Any] | None = None
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """Runs jobs in processes on this machine.
 
     >>> engine = LocalEngine(workers=2)                                                   # doctest: +SKIP
@@ -58,20 +55,10 @@ class LocalEngine:
         self.workers = cores() if workers is None else workers
         self.threads = threads
         self.retries = retries
-        for name, value, least in (
-            ("workers", self.workers, 1),
-            ("threads", threads, 1),
-            ("retries", retries, 0),
-        ):
-            if value < least:
-                raise OrdinateError(f"{name} cannot be {value}: write {least} or more")
+        check_counts(workers=(self.workers, 1), threads=(threads, 1), retries=(retries, 0))
 
-    def run(self, jobs: Iterable[Job], on_event: Callable[[Event], None] | None = None) -> list[Outcome]:
-        """Run all jobs and return their outcomes in the order of the jobs.
-
-        `on_event` is called in this process, between messages. If it raises, or on Ctrl-C, all workers are
-        ended and the exception goes on.
-        """
+    def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
+        """Run every job in a process of its own."""
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             sys.exit(1)  # a worker that imports an unguarded script: the parent says what to write
         return _Session(self, list(jobs), on_event or (lambda event: None)).outcomes()
@@ -80,11 +67,11 @@ class LocalEngine:
 class _Session:
     """One call of `LocalEngine.run`."""
 
-    def __init__(self, engine: LocalEngine, jobs: list[Job], on_event: Callable[[Event], None]) -> None:
+    def __init__(self, engine: LocalEngine, jobs: list[Job], on_event: OnEvent) -> None:
         self.engine = engine
         self.jobs = jobs
         self.on_event = on_event
-        self.payloads = [_payload(job) for job in jobs]
+        self.payloads = [job.pack() for job in jobs]
         self.waiting = deque((place, 1) for place in range(len(jobs)))
         self.active: list[_Attempt] = []
         self.finished: dict[int, Outcome] = {}
@@ -166,7 +153,7 @@ class _Session:
                 self.waiting.appendleft((attempt.place, attempt.number + 1))
                 self.on_event(Event(job, "retried", {"cause": cause}))
                 return
-            error = cause + _TIMES.get(attempt.number, f" {attempt.number} times")
+            error = died_so_often(cause, attempt.number)
         elif attempt.answer[0] == "value":
             value = attempt.answer[1]
         else:
@@ -176,18 +163,6 @@ class _Session:
             self.on_event(Event(job, "done", {"seconds": time.monotonic() - attempt.began}))
         else:
             self.on_event(Event(job, "failed", {"error": error}))
-
-
-def _payload(job: Job) -> bytes:
-    if "report" in job.kwargs:
-        raise OrdinateError(
-            f"job {job.name!r} has an argument named report, which the engine passes: rename it"
-        )
-    try:
-        return pickle.dumps((job.call, job.kwargs), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
-        advice = f"use a module-level function and plain values ({error})"
-        raise OrdinateError(f"job {job.name!r} cannot be sent to a worker: {advice}") from error
 
 
 def _start(name: str, payload: bytes, threads: int) -> tuple[Any, Connection]:
@@ -218,8 +193,8 @@ def _context() -> Any:
 @contextlib.contextmanager
 def _thread_variables(threads: int) -> Iterator[None]:
     """Let the numerical libraries of a new process start with few threads: they look only when loaded."""
-    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(threads)))
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     try:
         yield
     finally:

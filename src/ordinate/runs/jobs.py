@@ -1,8 +1,12 @@
-"""What an engine is given and what it gives back: jobs, events, outcomes."""
+"""What an engine is, what it is given and what it gives back: jobs, events, outcomes."""
 
-from collections.abc import Callable
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from ordinate.errors import OrdinateError
 
 Kind = Literal["started", "progress", "retried", "done", "failed"]
 
@@ -19,6 +23,18 @@ class Job:
     name: str
     call: Callable[..., Any]
     kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def pack(self) -> bytes:
+        """The job as bytes for a worker; one that cannot be sent is refused."""
+        if "report" in self.kwargs:
+            raise OrdinateError(
+                f"job {self.name!r} has an argument named report, which the engine passes: rename it"
+            )
+        try:
+            return pickle.dumps((self.call, self.kwargs), protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            advice = f"use a module-level function and plain values ({error})"
+            raise OrdinateError(f"job {self.name!r} cannot be sent to a worker: {advice}") from error
 
 
 @dataclass(frozen=True)
@@ -51,3 +67,45 @@ class Event:
     job: Job
     kind: Kind
     facts: dict[str, Any]
+
+
+OnEvent = Callable[[Event], None]
+"""Told of everything that happens to a job."""
+
+_TIMES = {1: "", 2: " twice"}
+
+
+class Engine(ABC):
+    """Runs many jobs side by side, wherever that is.
+
+    A job whose worker dies is tried again `retries` times, then it has failed; one that raises an exception is not
+    tried again. Neither stops the others. What a job computes does not depend on the engine.
+    """
+
+    workers: int
+    """How many jobs run at once."""
+    retries: int
+
+    @abstractmethod
+    def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
+        """Run all jobs and return their outcomes in the order of the jobs.
+
+        `on_event` is called in this process, between messages. If it raises, or on Ctrl-C, all workers are
+        ended and the exception goes on.
+        """
+
+
+def died_so_often(cause: str, attempts: int) -> str:
+    """The error of a job whose workers died at every attempt.
+
+    >>> died_so_often("worker died (signal 9)", 2)
+    'worker died (signal 9) twice'
+    """
+    return cause + _TIMES.get(attempts, f" {attempts} times")
+
+
+def check_counts(**counts: tuple[int, int]) -> None:
+    """Refuse a count below its least value: `name=(count, least)`."""
+    for name, (value, least) in counts.items():
+        if value < least:
+            raise OrdinateError(f"{name} cannot be {value}: write {least} or more")

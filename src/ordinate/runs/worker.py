@@ -12,11 +12,15 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from ordinate.errors import OrdinateError
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""What numerical libraries look at when they are loaded."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -30,17 +34,17 @@ def work(payload: bytes, threads: int, connection: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
     _end_with_server()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _send(connection, _pack("begun", os.getpid()))
-    _send(connection, _outcome(payload, threads, connection))
+    _send(connection, outcome(payload, threads, lambda data: _send(connection, data)))
     connection.close()
 
 
-def _outcome(payload: bytes, threads: int, connection: Connection) -> bytes:
-    """Return the last message: what the job returned, or the text of what went wrong."""
+def outcome(payload: bytes, threads: int, send: Callable[[bytes], None]) -> bytes:
+    """Run a job, sending what it reports; return the last message: its value, or the text of what went wrong."""
 
     def report(**facts: Any) -> None:
-        _send(connection, _pack("progress", facts))
+        send(_pack("progress", facts))
 
+    send(_pack("begun", os.getpid()))
     try:
         _prepare(threads)
         call, kwargs = pickle.loads(payload)

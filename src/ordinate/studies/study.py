@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ordinate.evaluation.statistics import split_failed
-from ordinate.runs import Event, Job, LocalEngine, Outcome, Run, Store
+from ordinate.runs import Engine, Job, OnEvent, Outcome, Run, Store
 from ordinate.training import Recipe, train
 
 
@@ -49,7 +49,7 @@ class Study:
             for recipe, seed in todo
         ]
 
-    def run(self, engine: LocalEngine, on_event: Callable[[Event], None] | None = None) -> list[Outcome]:
+    def run(self, engine: Engine, on_event: OnEvent | None = None) -> list[Outcome]:
         """Train what is not trained yet; a seed that fails does not stop the others."""
         return engine.run(self.jobs(), on_event)
 
