@@ -30,6 +30,7 @@ from ordinate.cli import (
     runs,
     sample,
     serve,
+    study,
     train,
     verify,
 )
@@ -39,6 +40,7 @@ from ordinate.errors import OrdinateError, nearest
 ON_INTERRUPT = {
     "train": "interrupted: the runs so far are kept, add --resume to go on",
     "reproduce": "interrupted: the runs so far are kept, the same command goes on from them",
+    "study": "interrupted: the runs so far are kept, the same command goes on from them",
     "serve": "the page is closed",
 }
 
@@ -104,6 +106,7 @@ for function, example in (
     (explain.explain, 'ordinate explain addition --input "123+4095" --ablate'),
     (export.export, "ordinate export addition --out adder"),
     (runs.runs, "ordinate runs --task sum --where training.batch=256"),
+    (study.study, "ordinate study examples/study.toml --engine local"),
     (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
     (plan.plan, "ordinate plan symmetry --scale paper"),
     (report.report, "ordinate report results/positional --figures figures --tables tables"),

@@ -114,12 +114,18 @@ class SearchProgress(_Bars):
 class JobProgress(_Bars):
     """Progress of many jobs: one bar for all, one for each that runs. Call it with the engine's events."""
 
-    def __init__(self, name: str, total: int) -> None:
+    def __init__(self, name: str, total: int = 0) -> None:
         super().__init__()
         self.name, self.total, self.ended = name, total, 0
         self._running: dict[str, str] = {}
         self._tasks: dict[str, TaskID] = {}
         self._whole = self.bars.add_task(name, total=total, detail="") if self.bars is not None else None
+
+    def expect(self, jobs: int) -> None:
+        """So many jobs more are known of."""
+        self.total += jobs
+        if self.bars is not None and self._whole is not None:
+            self.bars.update(self._whole, total=self.total)
 
     def __call__(self, event: Event) -> None:
         """Show one event."""

@@ -115,7 +115,6 @@ class Claim:
     @property
     def judgement(self) -> Judgement:
         """Verdict and reason. Too few finite seeds, or a half of them failed, decide nothing."""
-        finite = self.seeds - self.failed
         if self.scale in _UNJUDGED:
             said = "one seed, no verdict" if self.seeds == 1 else "no verdict"
             return Judgement(None, f"{said}: {_UNJUDGED[self.scale]}")
@@ -123,10 +122,8 @@ class Claim:
             verdict = self.predicate.judge(self.measured)
             side = "inside" if verdict == "supported" else "outside"
             return Judgement(verdict, f"the exact value lies {side} “{self.predicate}”")
-        if finite < FEWEST_SEEDS:
-            return Judgement("inconclusive", f"{_seeds(finite)} with a finite result, {FEWEST_SEEDS} needed")
-        if 2 * self.failed >= self.seeds:
-            return Judgement("inconclusive", f"{self.failed} of {_seeds(self.seeds)} failed")
+        if lacking := too_few(self.seeds, self.failed):
+            return Judgement("inconclusive", lacking)
         verdict = self.predicate.judge(self.measured)
         level = f"{100 * self.measured.level:g} % interval"
         if math.isnan(self.measured.low) or math.isnan(self.measured.high):
@@ -174,6 +171,18 @@ class Claim:
             exact=document.get("exact", False),
             **kept,
         )
+
+
+def too_few(seeds: int, failed: int) -> str | None:
+    """Why so many seeds, of which some failed, decide nothing; None where they are enough.
+
+    >>> too_few(3, 1), too_few(6, 3), too_few(6, 2)
+    ('2 seeds with a finite result, 3 needed', '3 of 6 seeds failed', None)
+    """
+    finite = seeds - failed
+    if finite < FEWEST_SEEDS:
+        return f"{_seeds(finite)} with a finite result, {FEWEST_SEEDS} needed"
+    return f"{failed} of {_seeds(seeds)} failed" if 2 * failed >= seeds else None
 
 
 _WHERE: dict[Verdict, str] = {

@@ -140,7 +140,7 @@ def bootstrap_interval(
     if not array.size:
         raise ValueError("an interval needs at least one value, got none")
     picks = np.random.default_rng(seed).integers(array.size, size=(draws, array.size))
-    return _percentile(float(statistic(array, axis=-1)), statistic(array[picks], axis=-1), level)
+    return percentile(float(statistic(array, axis=-1)), statistic(array[picks], axis=-1), level)
 
 
 def split_failed(
@@ -182,7 +182,7 @@ def hierarchical_ratio(
     estimate, resampled = _log_ratios(errors_a[None], errors_b[None], draws, np.random.default_rng(seed))
     if estimate is None:
         return Interval.unknown(level)
-    return _percentile(float(np.exp(estimate[0])), np.exp(resampled[:, 0]), level)
+    return percentile(float(np.exp(estimate[0])), np.exp(resampled[:, 0]), level)
 
 
 def hierarchical_difference(
@@ -207,7 +207,7 @@ def hierarchical_difference(
     if not errors_a.size or not errors_b.size:
         return Interval.unknown(level)
     whole_a, whole_b, a, b = _resample_both(errors_a, errors_b, draws, np.random.default_rng(seed))
-    return _percentile(float((whole_b - whole_a).mean()), (b - a).mean(axis=1), level)
+    return percentile(float((whole_b - whole_a).mean()), (b - a).mean(axis=1), level)
 
 
 def hierarchical_trend(
@@ -241,7 +241,7 @@ def hierarchical_trend(
     estimate, resampled = _log_ratios(errors_a, errors_b, draws, np.random.default_rng(seed))
     if estimate is None:
         return Interval.unknown(level)
-    return _percentile(float(estimate @ weights), resampled @ weights, level)
+    return percentile(float(estimate @ weights), resampled @ weights, level)
 
 
 def coverage_ceiling(seeds: int) -> float:
@@ -285,14 +285,14 @@ def _resample_both(
     """Return the errors of a and b at each point, as measured and once a draw; samples are drawn in common."""
     shared = int(rng.integers(2**63))
     a, b = (
-        _resample(errors.astype(np.float64), draws, seeds=rng, samples=np.random.default_rng(shared))
+        resample(errors.astype(np.float64), draws, seeds=rng, samples=np.random.default_rng(shared))
         for errors in (errors_a, errors_b)
     )
     whole_a, whole_b = (np.median(e.mean(-1, dtype=np.float64), axis=-1) for e in (errors_a, errors_b))
     return whole_a, whole_b, a, b
 
 
-def _resample(
+def resample(
     errors: Float[ndarray, "point seed sample"],
     draws: int,
     *,
@@ -317,7 +317,7 @@ def _weights(draws: int, size: int, rng: np.random.Generator) -> Float[ndarray, 
     return np.bincount(picks.ravel(), minlength=draws * size).reshape(draws, size) / size
 
 
-def _percentile(estimate: float, resampled: Float[ndarray, " draw"], level: float) -> Interval:
+def percentile(estimate: float, resampled: Float[ndarray, " draw"], level: float) -> Interval:
     """Return the order statistics that leave out at most (1 - level) / 2 of the draws on each side."""
     if not 0 < level < 1:
         raise ValueError(f"the level is a probability between 0 and 1, got {level:g}")

@@ -57,6 +57,13 @@ class LocalEngine(Engine):
         self.retries = retries
         check_counts(workers=(self.workers, 1), threads=(threads, 1), retries=(retries, 0))
 
+    @classmethod
+    def open(cls, address: str | None, workers: int | None) -> "LocalEngine":
+        """This machine, which has no address."""
+        if address is not None:
+            raise OrdinateError("the local engine has no address: write --engine ray, or leave --address out")
+        return cls(workers)
+
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
         """Run every job in a process of its own."""
         if getattr(multiprocessing.current_process(), "_inheriting", False):
@@ -92,7 +99,7 @@ class _Session:
         began = time.monotonic()
         while True:
             try:
-                process, connection = _start(self.jobs[place].name, self.payloads[place], self.engine.threads)
+                process, connection = _start(self.jobs[place], self.payloads[place], self.engine.threads)
                 break
             except (EOFError, OSError) as error:
                 # The server that makes the processes has just died: the next try starts another.
@@ -165,11 +172,11 @@ class _Session:
             self.on_event(Event(job, "failed", {"error": error}))
 
 
-def _start(name: str, payload: bytes, threads: int) -> tuple[Any, Connection]:
+def _start(job: Job, payload: bytes, threads: int) -> tuple[Any, Connection]:
     """Start a process for one job; return it with the end of the pipe that it reports to."""
-    context = _context()
+    context = _context(job)
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=work, args=(payload, threads, theirs), name=name)
+    process = context.Process(target=work, args=(payload, threads, theirs), name=job.name)
     try:
         with _thread_variables(threads):
             process.start()
@@ -181,12 +188,13 @@ def _start(name: str, payload: bytes, threads: int) -> tuple[Any, Connection]:
     return process, ours
 
 
-def _context() -> Any:
-    """Return the way to start processes: as copies of a server that has imported torch, or from nothing."""
+def _context(job: Job) -> Any:
+    """Return the way to start processes: as copies of a server that has imported what jobs need, or from nothing."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch", "ordinate"])
+    own = [job.call.__module__] if job.call.__module__.startswith("ordinate.") else []
+    context.set_forkserver_preload(["torch", "ordinate", *own])
     return context
 
 

@@ -86,6 +86,11 @@ class Engine(ABC):
     """How many jobs run at once."""
     retries: int
 
+    @classmethod
+    @abstractmethod
+    def open(cls, address: str | None, workers: int | None) -> "Engine":
+        """The engine as a command asks for it: at an address where it can have one, with so many workers."""
+
     @abstractmethod
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
         """Run all jobs and return their outcomes in the order of the jobs.

@@ -44,6 +44,11 @@ class RayEngine(Engine):
         room = int(self._ray.cluster_resources().get("CPU", 0)) // threads
         self.workers = room if workers is None else workers
 
+    @classmethod
+    def open(cls, address: str | None, workers: int | None) -> "RayEngine":
+        """The cluster at the address, or a Ray of this machine."""
+        return cls(address, workers)
+
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
         """Run every job as a task of Ray."""
         return _Session(self, self._ray, list(jobs), on_event or (lambda event: None)).outcomes()

@@ -1,5 +1,26 @@
 """Studies: many recipes and seeds as one thing that can be run, resumed and tabled."""
 
+from ordinate.studies.budget import EqualParameters, EqualSamples, EqualSteps
+from ordinate.studies.conduct import conduct
+from ordinate.studies.file import read_plan
+from ordinate.studies.plan import Compare, StudyPlan
+from ordinate.studies.results import comparisons, summaries
+from ordinate.studies.search import Search
 from ordinate.studies.study import Study, errors_at, scores_at, train_job
 
-__all__ = ["Study", "errors_at", "scores_at", "train_job"]
+__all__ = [
+    "Compare",
+    "EqualParameters",
+    "EqualSamples",
+    "EqualSteps",
+    "Search",
+    "Study",
+    "StudyPlan",
+    "comparisons",
+    "conduct",
+    "errors_at",
+    "read_plan",
+    "scores_at",
+    "summaries",
+    "train_job",
+]

@@ -8,6 +8,21 @@ from ordinate.seeds import generator
 from ordinate.tasks.task import Batch, Task
 
 
+def samples_each(task: Task, samples: int) -> int:
+    """How many samples of a fixed set there are of each length."""
+    return max(1, samples // len(task.lengths()))
+
+
+def batch_size(task: Task, batch: int, samples: int | None) -> int:
+    """The samples of a step: those asked for, or all that a fixed set has of a length.
+
+    >>> from ordinate.tasks import make_task
+    >>> batch_size(make_task("sum", length=4), 64, None), batch_size(make_task("sum", length=4), 64, 10)
+    (64, 10)
+    """
+    return batch if samples is None else min(batch, samples_each(task, samples))
+
+
 class Data:
     """Batches of a task for one seed, all samples of a batch of one length.
 
@@ -27,8 +42,8 @@ class Data:
                     f"training.samples: {task.name!r} draws a new layout for every batch, so its data are always "
                     "fresh; leave training.samples out"
                 )
-            each = max(1, samples // len(self.lengths))
-            self.batch = min(batch, each)
+            each = samples_each(task, samples)
+            self.batch = batch_size(task, batch, samples)
             self.sets = {
                 n: task.sample(each, generator=generator(seed, "train", n), length=n) for n in self.lengths
             }

@@ -151,12 +151,7 @@ class Recipe(Part):
     @classmethod
     def read(cls: type[R], path: Path, changes: Iterable[str] = ()) -> R:
         """Read a TOML file and apply changes such as `training.steps=100`."""
-        try:
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise OrdinateError(f"cannot read the recipe {path}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise OrdinateError(f"{path} is not a TOML document: {error}") from None
+        document = read_toml(path, "the recipe")
         for change in changes:
             apply_change(document, change)
         return cls.parse(document)
@@ -164,6 +159,16 @@ class Recipe(Part):
     def to_dict(self) -> dict[str, Any]:
         """The whole recipe, defaults included, as plain data without empty values."""
         return _without_none(self.model_dump(mode="json"))  # type: ignore[no-any-return]
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Read a TOML document; one that cannot be read is refused in one line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OrdinateError(f"cannot read {what} {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OrdinateError(f"{path} is not a TOML document: {error}") from None
 
 
 def apply_change(document: dict[str, Any], change: str) -> None:
@@ -175,20 +180,29 @@ def apply_change(document: dict[str, Any], change: str) -> None:
     {'training': {'steps': 100}, 'model': {'kind': 'standard'}}
     """
     key, equals, text = change.partition("=")
-    parts = key.strip().split(".")
-    if not equals or not all(parts):
+    if not equals or not all(key.strip().split(".")):
         raise OrdinateError(f"--set {change!r} is not understood: write --set training.steps=100")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
-    table = document
-    for part in parts[:-1]:
-        inner = table.setdefault(part, {})
-        if not isinstance(inner, dict):  # a bare name, such as optimizer = "adam", is the table's name
-            inner = table[part] = {"name" if part == "task" else "kind": inner}
-        table = inner
-    table[parts[-1]] = value
+    set_dotted(document, key.strip(), value)
+
+
+def set_dotted(document: dict[str, Any], key: str, value: Any) -> None:
+    """Set a dotted key; a bare name on the way, such as `encoding = "rope"`, becomes a table of that kind.
+
+    >>> document = {"model": {"encoding": "rope"}}
+    >>> set_dotted(document, "model.encoding.base", 500); document
+    {'model': {'encoding': {'kind': 'rope', 'base': 500}}}
+    """
+    *tables, last = key.split(".")
+    for part in tables:
+        inner = document.setdefault(part, {})
+        if not isinstance(inner, dict):
+            inner = document[part] = {"name" if part == "task" else "kind": inner}
+        document = inner
+    document[last] = value
 
 
 def _without_none(value: Any) -> Any:
