@@ -24,7 +24,11 @@ class Compare(Part):
 
 
 def _seeds(value: Any) -> Any:
-    return tuple(range(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+    """A count is that many seeds from 0 on."""
+    seeds = tuple(range(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(seeds, Iterable) and not (seeds := tuple(seeds)):
+        raise ValueError("write how many, 1 or more, or a list of them")
+    return seeds
 
 
 def _source(value: Any) -> Any:
@@ -49,9 +53,8 @@ class StudyPlan(Part):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
     recipes: Annotated[Source, BeforeValidator(_source)]
     """A list of recipes, or a `Search`."""
-    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_seeds)] = Field(
-        min_length=1, description="how many, or a list"
-    )
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_seeds)]
+    """How many, or a list."""
     budget: Annotated[SerializeAsAny[Budget], BeforeValidator(lambda v: choose(v, BUDGETS, "budget"))]
     success: float = Field(
         0.9, gt=0, le=1, description="share of right answers from which on a seed has succeeded at a point"
