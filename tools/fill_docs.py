@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PLACE = re.compile(r"(<!-- (table|code|verdicts|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
+LANGUAGES = {".py": "python", ".toml": "toml"}
+
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
     lines = ["| " + " | ".join(headers) + " |", "|" + "---|" * len(headers)]
@@ -75,7 +77,7 @@ def planned(document: dict) -> str:
 
 def filled(kind: str, name: str) -> str:
     if kind == "code":
-        return f"```python\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
+        return f"```{LANGUAGES[Path(name).suffix]}\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
     if kind == "bench":
         return benchmarks(json.loads((ROOT / name).read_text(encoding="utf-8")))
     if kind == "plan":

@@ -18,7 +18,7 @@ budget = "samples"
 [base]
 task = {name = "sum", length = 4}
 model = {kind = "positional", width = 8, hidden = 8, layers = 1}
-training = {steps = 600, batch = 16, save_seconds = 0.05, log_every = 10}
+training = {steps = 120, batch = 16, save_seconds = 0.2, log_every = 10}
 evaluation = {count = 50, axes = {scale = [2, 4]}}
 
 [[recipes]]

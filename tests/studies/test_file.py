@@ -181,7 +181,7 @@ def test_a_budget_allows_what_is_within_it(steps, within):
 
 def test_equal_parameters_can_be_equal_within_a_share(tmp_path):
     text = TINY.replace('budget = "samples"', 'budget = {kind = "parameters", within = 0.01}')
-    with pytest.raises(OrdinateError, match="the budget is equal parameters, within 0.01, but 'b' spends"):
+    with pytest.raises(OrdinateError, match=r"the budget is equal parameters, within 0\.01, but 'b' spends"):
         read_plan(write(tmp_path, text))
     assert read_plan(write(tmp_path, text.replace("0.01", "0.9"))).budget == EqualParameters(within=0.9)
 
