@@ -122,7 +122,7 @@ def test_ctrl_c_stops_it_and_the_same_command_goes_on(file, tmp_path, undisturbe
     assert numbers(json.loads(out)) == undisturbed
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     """A Ray of two machines, so to speak: two nodes with a worker each."""
     pytest.importorskip("ray", reason="ray is not installed: pip install 'ordinate[ray]'")

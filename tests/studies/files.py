@@ -11,7 +11,7 @@ budget = "samples"
 task = {name = "sum", length = 3}
 model = {kind = "positional", width = 4, hidden = 4, layers = 1}
 training = {steps = 4, batch = 8, log_every = 2}
-evaluation = {count = 20, axes = {scale = [2, 3]}}
+evaluation = {count = 20, absolute = 1.5, axes = {scale = [2, 3]}}
 
 [[recipes]]
 name = "a"

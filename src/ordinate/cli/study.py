@@ -45,8 +45,13 @@ def study(
 
     plan = read_plan(file)
     folder = (out or Path("studies") / plan.name).resolve()
-    runner = open_engine(engine, address=address, workers=workers)
-    with JobProgress(plan.name) as progress:
+    output.note(
+        f"{plan.name}: seeds {', '.join(map(str, plan.seeds))}, engine {engine}, runs in {folder / 'runs'}"
+    )
+    with (
+        open_engine(engine, address=address, workers=workers) as runner,
+        JobProgress(plan.name) as progress,
+    ):
         done = conduct(
             plan,
             folder / "runs",

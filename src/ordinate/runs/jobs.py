@@ -4,7 +4,8 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import TracebackType
+from typing import Any, Literal, TypeVar
 
 from ordinate.errors import OrdinateError
 
@@ -69,6 +70,8 @@ class Event:
     facts: dict[str, Any]
 
 
+E = TypeVar("E", bound="Engine")
+
 OnEvent = Callable[[Event], None]
 """Told of everything that happens to a job."""
 
@@ -98,6 +101,18 @@ class Engine(ABC):
         `on_event` is called in this process, between messages. If it raises, or on Ctrl-C, all workers are
         ended and the exception goes on.
         """
+
+    def close(self) -> None:
+        """Let go of what the engine holds, if anything."""
+        return
+
+    def __enter__(self: E) -> E:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def died_so_often(cause: str, attempts: int) -> str:

@@ -4,8 +4,10 @@ Every machine of the cluster needs Ordinate, and a folder under the same path on
 are written there, and one that is tried again on another machine goes on from its last state.
 """
 
+import contextlib
 import os
 import pickle
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -40,7 +42,10 @@ class RayEngine(Engine):
         self.most = workers
         """The most jobs that Ray is given at once; None lets it see all, so that a cluster can grow."""
         self._ray = need_ray()
-        self._connect()
+        self._joined = not self._ray.is_initialized()
+        if self._joined:
+            with _quiet():
+                self._connect()
         room = int(self._ray.cluster_resources().get("CPU", 0)) // threads
         self.workers = room if workers is None else workers
 
@@ -51,12 +56,18 @@ class RayEngine(Engine):
 
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
         """Run every job as a task of Ray."""
-        return _Session(self, self._ray, list(jobs), on_event or (lambda event: None)).outcomes()
+        with _quiet():
+            return _Session(self, self._ray, list(jobs), on_event or (lambda event: None)).outcomes()
+
+    def close(self) -> None:
+        """Leave the cluster, or end the Ray that was started here."""
+        if self._joined:
+            with _quiet():
+                self._ray.shutdown()
+            self._joined = False
 
     def _connect(self) -> None:
-        """Join the cluster, or start a Ray on this machine, whose end is the end of this process."""
-        if self._ray.is_initialized():
-            return
+        """Join the cluster, or start a Ray on this machine, which ends with this process at the latest."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         variables = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
         if plugins := os.environ.get(VARIABLE):
@@ -75,6 +86,11 @@ class RayEngine(Engine):
             where = "on this machine" if self.address is None else f"at {self.address!r}"
             line = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise OrdinateError(f"there is no Ray {where}: {line}; write --address HOST:6379") from error
+
+
+def _quiet() -> contextlib.redirect_stdout[Any]:
+    """Ray prints what it notices on stdout, where only a command's answer belongs."""
+    return contextlib.redirect_stdout(sys.stderr)
 
 
 class _Session:
