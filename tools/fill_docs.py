@@ -68,7 +68,13 @@ def planned(document: dict) -> str:
         for row in document["rows"]
     ]
     total = document["total"]
-    last = [f"{total['operations'] / 1e15:.3g}", "", f"{total['hours_here']:.2g}", f"{total['hours_gpu']:.2g}", ""]
+    last = [
+        f"{total['operations'] / 1e15:.3g}",
+        "",
+        f"{total['hours_here']:.2g}",
+        f"{total['hours_gpu']:.2g}",
+        "",
+    ]
     headers = ["figure", "runs", "parameters", "PFLOP", "GB", "hours here", "GPU hours", "bound by"]
     revision = (document["environment"].get("revision") or "unknown")[:10]
     made = f"\n`{document['command']}`, {document['environment']['cpu']}, revision {revision}.\n"
