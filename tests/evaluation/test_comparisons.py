@@ -116,10 +116,10 @@ def test_among_equal_models_a_false_ordering_is_rare():
 
 
 def test_the_correction_counts_the_pairs_of_all_groups():
-    groups = [[model("a", 1.0), model("b", 50.0)] for _ in range(30)]
-    for (found,) in compare(*groups):
+    groups = [[model("a", 1.0), model("b", 50.0)] for _ in range(24)]
+    for (found,) in compare(*groups, draws=1000):
         assert found.p == least_p(6, 6)
-        assert found.corrected == pytest.approx(30 * found.p)
+        assert found.corrected == pytest.approx(24 * found.p)
         assert (found.alone, found.better) == ("a", None)
 
 

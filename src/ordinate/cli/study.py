@@ -45,13 +45,10 @@ def study(
 
     plan = read_plan(file)
     folder = (out or Path("studies") / plan.name).resolve()
-    output.note(
-        f"{plan.name}: seeds {', '.join(map(str, plan.seeds))}, engine {engine}, runs in {folder / 'runs'}"
-    )
-    with (
-        open_engine(engine, address=address, workers=workers) as runner,
-        JobProgress(plan.name) as progress,
-    ):
+    runner = open_engine(engine, address=address, workers=workers)
+    seeds = ", ".join(map(str, plan.seeds))
+    output.note(f"{plan.name}: seeds {seeds}, engine {engine}, runs in {folder / 'runs'}")
+    with runner, JobProgress(plan.name) as progress:
         done = conduct(
             plan,
             folder / "runs",

@@ -41,13 +41,13 @@ class RayEngine(Engine):
         self.address, self.threads, self.retries = address, threads, retries
         self.most = workers
         """The most jobs that Ray is given at once; None lets it see all, so that a cluster can grow."""
+        self.workers = workers or 0
         self._ray = need_ray()
-        self._joined = not self._ray.is_initialized()
-        if self._joined:
-            with _quiet():
-                self._connect()
-        room = int(self._ray.cluster_resources().get("CPU", 0)) // threads
-        self.workers = room if workers is None else workers
+        self._joined = False
+
+    def __enter__(self) -> "RayEngine":
+        self._connect()
+        return self
 
     @classmethod
     def open(cls, address: str | None, workers: int | None) -> "RayEngine":
@@ -56,6 +56,7 @@ class RayEngine(Engine):
 
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
         """Run every job as a task of Ray."""
+        self._connect()
         with _quiet():
             return _Session(self, self._ray, list(jobs), on_event or (lambda event: None)).outcomes()
 
@@ -68,6 +69,14 @@ class RayEngine(Engine):
 
     def _connect(self) -> None:
         """Join the cluster, or start a Ray on this machine, which ends with this process at the latest."""
+        if not self._ray.is_initialized():
+            with _quiet():
+                self._init()
+            self._joined = True
+        if self.most is None:
+            self.workers = int(self._ray.cluster_resources().get("CPU", 0)) // self.threads
+
+    def _init(self) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         variables = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
         if plugins := os.environ.get(VARIABLE):
