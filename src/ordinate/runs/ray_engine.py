@@ -7,6 +7,7 @@ are written there, and one that is tried again on another machine goes on from i
 import contextlib
 import os
 import pickle
+import socket
 import sys
 import time
 from collections import deque
@@ -20,6 +21,9 @@ from ordinate.runs.worker import THREAD_VARIABLES, outcome
 
 PAUSE = 0.3
 """Seconds between two looks at what the workers have sent."""
+
+PATIENCE = 10.0
+"""Seconds that a cluster may take to answer at its address."""
 
 
 class RayEngine(Engine):
@@ -90,11 +94,20 @@ class RayEngine(Engine):
         else:
             options["address"] = self.address
         try:
+            _knock(self.address)
             self._ray.init(log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:
             where = "on this machine" if self.address is None else f"at {self.address!r}"
             line = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise OrdinateError(f"there is no Ray {where}: {line}; write --address HOST:6379") from error
+
+
+def _knock(address: str | None) -> None:
+    """Raise at once where nobody listens at HOST:PORT; Ray itself would wait for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        with socket.create_connection((host, int(port)), timeout=PATIENCE):
+            pass
 
 
 def _quiet() -> contextlib.redirect_stdout[Any]:
