@@ -22,7 +22,7 @@ def test_smoke_reproduces_in_under_a_minute_and_gives_no_verdict(tmp_path):
     (figure,) = json.loads(done.stdout)["figures"]
     assert {claim["verdict"] for claim in figure["claims"]} == {None}
     again = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, text=True, check=True)
-    assert "0 jobs to run" in again.stderr
+    assert "0 jobs on" in again.stderr
 
 
 def test_a_short_real_training_already_tells_the_two_models_apart(tmp_path):

@@ -139,7 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        line, code = ON_INTERRUPT.get(arguments[0] if arguments else "", "interrupted"), INTERRUPTED
+        command = next((word for word in arguments if word in ON_INTERRUPT), "")
+        line, code = ON_INTERRUPT.get(command, "interrupted"), INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
         return BROKEN_PIPE
