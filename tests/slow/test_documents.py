@@ -1,6 +1,10 @@
 """Examples that train for longer."""
 
 import runpy
+import subprocess
+import sys
+
+import pytest
 
 from tests.test_documents import ROOT
 
@@ -23,3 +27,12 @@ def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_leng
     assert names["structure"].check(names["task"], layers=1) == []
     code = [line for line in example.read_text().splitlines() if line.strip()]
     assert len(code) < 40
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path):
+    pytest.importorskip("zensical", reason="the documentation needs ordinate[docs]")
+    for name in ("docs", "src", "mkdocs.yml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "zensical", "build", "--clean"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "No issues found" in done.stdout + done.stderr, done.stdout

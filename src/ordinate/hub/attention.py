@@ -60,8 +60,8 @@ def put_attention(
     >>> from transformers import GPT2Config
     >>> host = GPT2Model(GPT2Config(n_layer=2, n_head=2, n_embd=8, vocab_size=5, n_positions=16))
     >>> model = put_attention(host, Shaw(clip=4), absolute=False)
-    >>> [name for name, _ in model.named_parameters() if "class_vectors" in name]
-    ['h.0.attn.class_vectors.tables.0', 'h.1.attn.class_vectors.tables.0']
+    >>> print(*(name for name, _ in model.named_parameters() if "class_vectors" in name))
+    h.0.attn.class_vectors.tables.0 h.1.attn.class_vectors.tables.0
     >>> model(torch.zeros(1, 40, dtype=torch.long)).last_hidden_state.shape
     torch.Size([1, 40, 8])
     """
