@@ -40,18 +40,18 @@ TRAINED = {
     ),
     "multiplication-1": (
         "multiplication-1",
-        "Products with one digit: the multiplier alike, digits by significance",
+        "Relation: the multiplier alike, digits by significance",
         "content x class attention; the multiplier acts alike on every place, digits four places back; trained on at "
         "most 5 digits",
     ),
     "sum-positional": (
         "sum-positional",
-        "Cumulative sum by positional attention",
+        "Positional: weights from positions alone",
         "attention weights that depend on positions alone, trained on 8 numbers between -2 and 2",
     ),
     "sort-positional": (
         "sort-positional",
-        "Sorting by positional attention, along its training",
+        "Positional: weights from positions alone, along training",
         "attention weights that depend on positions alone, trained on 1 to 8 numbers; a checkpoint every 500 steps",
     ),
 }

@@ -33,7 +33,7 @@ export function playground(place, rest, signal) {
   const result = h("section", { class: "panel", "aria-label": "Answer", "aria-live": "polite", "aria-busy": "false" });
   const picture = h("div", { class: "chart", role: "img", "aria-label": "Share of right answers by length" });
   const trained = h("p", { class: "soft small" });
-  const sweeping = h("button", { type: "button", onclick: () => (sweep.on ? sweep.stop() : sweep()) }, "Measure 5 to 1000");
+  const sweeping = h("button", { type: "button", onclick: () => (sweep.on ? sweep.stop() : sweep()) }, "Measure all lengths");
   const breaks = h("section", { class: "panel", hidden: true }, h("h2", {}, "Where it breaks"), picture, trained,
     h("div", { class: "bar" }, sweeping, h("button", { type: "button", onclick: () => { stored(); drawBreaks(); } }, "Forget the drawn ones")));
   const maps = h("section", { class: "panel" });
@@ -134,7 +134,7 @@ export function playground(place, rest, signal) {
     }
     sweep.stop();
   }
-  sweep.stop = () => { sweep.on = false; setText(sweeping, "Measure 5 to 1000"); };
+  sweep.stop = () => { sweep.on = false; setText(sweeping, "Measure all lengths"); };
 
   // Showing
 
