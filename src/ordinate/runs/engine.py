@@ -174,7 +174,7 @@ class _Session:
 
 def _start(job: Job, payload: bytes, threads: int) -> tuple[Any, Connection]:
     """Start a process for one job; return it with the end of the pipe that it reports to."""
-    context = _context(job)
+    context = _context(job.call.__module__)
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=work, args=(payload, threads, theirs), name=job.name)
     try:
@@ -188,12 +188,12 @@ def _start(job: Job, payload: bytes, threads: int) -> tuple[Any, Connection]:
     return process, ours
 
 
-def _context(job: Job) -> Any:
-    """Return the way to start processes: as copies of a server that has imported what jobs need, or from nothing."""
+def _context(*modules: str) -> Any:
+    """Return the way to start processes: as copies of a server that has imported what they need, or from nothing."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    own = [job.call.__module__] if job.call.__module__.startswith("ordinate.") else []
+    own = [name for name in modules if name.startswith("ordinate.")]
     context.set_forkserver_preload(["torch", "ordinate", *own])
     return context
 
