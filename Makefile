@@ -6,20 +6,22 @@ PIP := $(BIN)/python -m pip install --quiet --no-compile
 # Each process would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo serve test test-all lint format types imports docs bench clean
+.PHONY: demo serve test suite test-all lint format types imports docs bench clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/core: pyproject.toml
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(PIP) --progress-bar on -e '.[theory]'
 	@touch $@
 
-$(VENV)/test: $(VENV)/core
-	$(PIP) -e '.[test]'
-	@touch $@
+$(VENV)/test: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(PIP) --progress-bar on -e '.[test]'
+	@touch $(VENV)/core $@
 
 $(VENV)/browser: $(VENV)/test
 	@$(BIN)/python tools/browser.py
@@ -39,7 +41,10 @@ demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 2
 serve: $(VENV)/web ## open the page: playground, runs, relations, verdicts
 	$(BIN)/ordinate serve --open
 
-test: $(VENV)/test $(VENV)/browser lint types imports ## install, lint, type-check and run the tests with coverage
+test: $(VENV)/test $(VENV)/browser lint imports ## install, lint, type-check and run the tests with coverage
+	@$(MAKE) --no-print-directory -j2 types suite
+
+suite: $(VENV)/test $(VENV)/browser
 	$(BIN)/python -m pytest -n auto --dist loadscope --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
 
 test-all: $(VENV)/test $(VENV)/browser lint types imports ## everything `make test` runs, and tests/slow

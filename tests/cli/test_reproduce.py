@@ -12,12 +12,7 @@ from ordinate.evaluation.claims import AtLeast, Claim
 from ordinate.evaluation.statistics import Interval
 from ordinate.runs import Job
 from tests.papers.inline import Inline
-
-
-def square(*, number: int, report) -> int:
-    for step in range(1, 4):
-        report(step=step, steps=3, loss=1.0 / step)
-    return number**2
+from tests.runs import process_jobs
 
 
 class Fake:
@@ -33,7 +28,7 @@ class Fake:
         assert scale in self.scales
 
     def jobs(self, scale: str, out: Path) -> list[Job]:
-        return [Job(f"square {n}", square, {"number": n}) for n in (2, 3)]
+        return [Job(f"square {n}", process_jobs.square, {"number": n}) for n in (2, 3)]
 
     def reproduce(self, scale, out, *, engine, on_event):
         outcomes = engine.run(self.jobs(scale, out), on_event)

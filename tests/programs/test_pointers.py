@@ -23,7 +23,7 @@ def test_components_are_named_by_the_least_processor_of_their_ring():
     assert answers("components", [[2, 1, 3, 2, 5, 4]]) == [[2, 1, 2, 2, 4, 4]]
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 12])
+@pytest.mark.parametrize("n", [1, 2, 7])
 def test_components_are_those_of_the_graph(n):
     rows = np.random.default_rng(n).integers(0, n, (20, n))
     for neighbours, names in zip(rows, answers("components", rows), strict=True):

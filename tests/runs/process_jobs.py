@@ -16,6 +16,12 @@ def double(report, value, delay=0.0):
     return 2 * value
 
 
+def square(report, number):
+    for step in range(1, 4):
+        report(step=step, steps=3, loss=1.0 / step)
+    return number**2
+
+
 def progress(report, steps):
     for step in range(steps):
         report(step=step, loss=1.0 / (step + 1))

@@ -72,8 +72,7 @@ def test_picked_weights_are_kept_without_other_checkpoints(tmp_path):
     assert sorted({run.record()["picked"]["step"], 16}) == run.checkpoints()
 
 
-@pytest.mark.parametrize("at", [2, 15])
-def test_a_stopped_run_picks_the_same(tmp_path, at):
+def test_a_stopped_run_picks_the_same(tmp_path):
     r = recipe()
     document = r.to_dict()
     document["training"]["log_every"] = 1
@@ -81,7 +80,7 @@ def test_a_stopped_run_picks_the_same(tmp_path, at):
     whole = train(r, store=str(tmp_path / "whole"))[0]
 
     def stop(**facts):
-        if facts["step"] == at:
+        if facts["step"] == 10:
             raise Stop
 
     with pytest.raises(Stop):

@@ -21,7 +21,7 @@ def recipe(every=25, **training):
             "task": {"name": "sum", "length": 4, "variable": True},
             "model": {"kind": "positional", "width": 16, "hidden": 16},
             "training": {
-                "steps": 80,
+                "steps": 50,
                 "batch": 16,
                 "device": "cpu",
                 "log_every": 7,
