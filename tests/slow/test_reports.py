@@ -70,3 +70,14 @@ def test_without_scripts_the_figure_is_there(browser, pages):
     assert page.locator(".plate svg").first.is_visible()
     assert page.locator(".hint").count() == 0
     page.close()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_nothing_is_cut_on_paper(pages, browser, paper):
+    context = browser.new_context(viewport={"width": 794, "height": 1123}, color_scheme="dark")  # A4
+    page = context.new_page()
+    page.emulate_media(media="print")
+    page.goto((pages / f"{paper}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 794
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    context.close()

@@ -118,6 +118,8 @@ pre {
   }
   body { max-width: none; padding: 0; }
   .scroll { overflow: visible; max-height: none; }
+  .scroll table { font-size: 7.5pt; }
+  .scroll th, .scroll td { padding-left: .25rem; padding-right: .25rem; }
   .plate { border: 0; padding: 0; }
   .drawing { min-width: 0; }
   .reading, .guide, .dot, .hint { display: none; }
