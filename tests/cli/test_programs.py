@@ -146,7 +146,7 @@ def test_a_compiled_folder_is_no_run_to_compare(call, compiled):
 
 
 def test_a_picture_is_drawn(call, tmp_path):
-    for ending in ("png", "svg"):
+    for ending in ("png", "svg", "pdf"):
         answer = call("compile", "prefix-sum", "--n", 4, "--picture", tmp_path / f"walk.{ending}")
         assert answer.code == 0, answer.err
         assert (tmp_path / f"walk.{ending}").stat().st_size > 1000

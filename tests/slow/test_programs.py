@@ -7,6 +7,7 @@ import torch
 
 from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.verify import verify
+from tests.programs.test_collection import assert_within_the_theorem
 
 REACH = {
     "addition": 1000,
@@ -47,3 +48,4 @@ def test_large_weights_in_float64(name):
     found = verify(PROGRAMS[name], 4, count=100, dtype=torch.float64)
     assert found.holds
     assert found.worst == found.bound == 0
+    assert_within_the_theorem(PROGRAMS[name], found.compiled.costs)

@@ -17,5 +17,6 @@ def test_a_stored_figure_is_drawn_without_computing(name, tmp_path, monkeypatch)
         monkeypatch.setattr(type(FIGURES[name]), "compute", None)
     shutil.copy(RESULTS / name / "result.json", tmp_path)
     result = rewrite_report(tmp_path)
-    assert [claim.to_dict() for claim in result.claims] == result.document["claims"]
+    for claim, kept in zip(result.claims, result.document["claims"], strict=True):
+        assert claim.to_dict() | kept == claim.to_dict()  # older documents say less
     assert result.files["html"].stat().st_size < 5_000_000

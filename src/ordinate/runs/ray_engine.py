@@ -192,7 +192,7 @@ class _Session:
             self.on_event(Event(job, "failed", {"error": error}))
 
     def end(self) -> None:
-        """Make sure that nothing of this session goes on: its workers hold the locks of runs."""
+        """Make sure that nothing of these jobs goes on: their workers hold the locks of runs."""
         tasks = list(self.active)
         for task in tasks:
             self.ray.cancel(task, force=True)
