@@ -1,10 +1,13 @@
 """Figures as files: the same figure gives the same bytes, and a reader never meets half a file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from ordinate.errors import OrdinateError
@@ -23,11 +26,37 @@ _METADATA: dict[Kind, dict[str, None]] = {
 }
 
 
+def _print_png(figure: Figure, buffer: BytesIO) -> None:
+    FigureCanvasAgg(figure).print_png(buffer, metadata=_METADATA["png"])
+
+
+def _print_svg(figure: Figure, buffer: BytesIO) -> None:
+    FigureCanvasSVG(figure).print_svg(buffer, metadata=_METADATA["svg"])
+
+
+def _print_pdf(figure: Figure, buffer: BytesIO) -> None:
+    FigureCanvasPdf(figure).print_pdf(buffer, metadata=_METADATA["pdf"])
+
+
+_PRINTERS: dict[Kind, Callable[[Figure, BytesIO], None]] = {
+    "png": _print_png,
+    "svg": _print_svg,
+    "pdf": _print_pdf,
+}
+
+
 def figure_bytes(figure: Figure, kind: Kind) -> bytes:
     """Return the figure as a file's content, without dates, versions or random names in it."""
     buffer = BytesIO()
-    with paper_style():
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=_METADATA[kind])
+    canvas, dpi = figure.canvas, figure.dpi
+    # `savefig` draws all twice, once for a layout that is settled already.
+    try:
+        figure.dpi = DPI
+        with paper_style():
+            _PRINTERS[kind](figure, buffer)
+    finally:
+        figure.set_canvas(canvas)
+        figure.dpi = dpi
     return buffer.getvalue()
 
 
