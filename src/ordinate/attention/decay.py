@@ -23,10 +23,8 @@ def present_weights(
     """
     if not normalised:
         return scores.exp()
-    top = scores.detach().amax(-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
-    weights = (scores - top).exp()
-    # The largest weight is 1 here, so a sum below 1 is that of no key at all.
-    return weights / weights.sum(-1, keepdim=True).clamp(min=1)
+    some = (scores.detach() != -torch.inf).any(-1, keepdim=True)
+    return torch.where(some, scores, 0.0).softmax(-1) * some
 
 
 def decay_attention(
@@ -39,4 +37,4 @@ def decay_attention(
     weights = present_weights(scores, normalised=normalised)
     if len(weights) == 1:
         return torch.einsum("hqk,bkd->bhqd", weights[0], x)
-    return weights @ x[:, None]
+    return (weights.flatten(1, 2) @ x).unflatten(1, weights.shape[1:3])
