@@ -244,7 +244,8 @@ def legend(figure: Figure, panels: Sequence[Panel], keys: Sequence[Line2D | Patc
     for series in every:
         look = look_of(series.role)
         with paper_style():
-            line = Line2D([], [], ls=look.line, color=look.colour, label=f"{series.label} (median)")
+            label = series.label if len(series.table) == 1 else f"{series.label} (median)"
+            line = Line2D([], [], ls=look.line, color=look.colour, label=label)
         line.set_marker(look.marker if markers else "")
         models.setdefault(series.label, line)
     handles = [*models.values(), *keys]

@@ -28,6 +28,11 @@ def stored(field: str) -> Callable[[Run, str], float]:
     return read
 
 
+def never(run: Run, point: str) -> float:
+    """The column of a sheet whose lines are all computed."""
+    raise TypeError(f"{point} of {run.id} is asked of a sheet without runs")
+
+
 MSE = Column("mean squared error", stored("mse"))
 ACCURACY = Column("accuracy", stored("accuracy"), percent=True)
 SYMBOLS = Column("symbols right", stored("symbol_accuracy"), percent=True)

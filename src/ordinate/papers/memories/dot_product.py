@@ -5,6 +5,7 @@ import numpy as np
 from ordinate.attention import Dp, DpFree
 from ordinate.evaluation.predicates import AtLeast, Between
 from ordinate.models import Memory
+from ordinate.papers.columns import Column, never
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
@@ -69,9 +70,10 @@ def prop_4_2(scale: str) -> Plan:
         "largest error without dot products",
         "heads",
         [
-            Exact("exact", "positional", xs, lambda heads: minimax()),
-            Exact("published bound", "baseline", xs, lambda heads: PUBLISHED),
+            Exact("exact", "first", xs, lambda heads: minimax()),
+            Exact("published bound", "second", xs, lambda heads: PUBLISHED),
         ],
+        Column("largest error of all inputs", never),
         log_x=True,
     )
     most = xs[-1]
