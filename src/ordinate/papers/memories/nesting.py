@@ -171,7 +171,7 @@ NESTING = Nesting(
     "K + 1 look-ups one after the other.",
     {
         "smoke": "proves the path in seconds; no verdict",
-        "laptop": "K = 0 to 3, 1 to 5 layers, three seeds, sized for 20 minutes on 2 cores",
+        "laptop": "K = 0 to 3, 1 to 5 layers, three seeds, sized for 35 minutes on 2 cores",
     },
     depth_for_nesting,
 )

@@ -154,7 +154,7 @@ def slopes(scale: str) -> Plan:
 def biases(scale: str) -> Plan:
     """Published encodings on a light and on a heavy tail."""
     size = SIZES[scale]
-    heads = size.heads[-2]
+    heads = size.heads[len(size.heads) // 2]
     sheets = []
     for place, (title, kernel) in enumerate(KERNELS.items()):
         task = make_task("decaying-memory", length=size.length, kernels=[kernel])
