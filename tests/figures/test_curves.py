@@ -132,4 +132,4 @@ def test_many_points_of_a_wide_range_are_not_written_over_each_other():
 def test_one_row_is_no_median():
     alone = Series("exact", "first", [1.0, 2.0], [[1.0, 2.0]], {})
     figure = value_curves([Panel("", "x", "y", [alone])])
-    assert [text.get_text() for text in figure.legends[0].get_texts()][0] == "exact"
+    assert figure.legends[0].get_texts()[0].get_text() == "exact"
