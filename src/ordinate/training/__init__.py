@@ -3,7 +3,7 @@
 from ordinate.training.checkpoint import load_model
 from ordinate.training.initial import starting_from
 from ordinate.training.loop import train
-from ordinate.training.optimizer import Adam, AdamW
+from ordinate.training.optimizer import Adam, AdamW, Muon
 from ordinate.training.recipe import Evaluation, Initial, Pick, Recipe, Training
 from ordinate.training.schedule import Constant, Cosine, Linear, Plateau
 
@@ -15,6 +15,7 @@ __all__ = [
     "Evaluation",
     "Initial",
     "Linear",
+    "Muon",
     "Pick",
     "Plateau",
     "Recipe",

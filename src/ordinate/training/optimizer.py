@@ -7,6 +7,7 @@ import torch
 from pydantic import Field
 
 from ordinate.kinds import Kind
+from ordinate.training.muon import MuonAdamW
 
 
 class Optimizer(Kind):
@@ -47,4 +48,25 @@ class AdamW(Optimizer):
         )
 
 
-OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, AdamW)}
+class Muon(Optimizer):
+    """AdamW, but for matrices, whose step is made orthogonal (`ordinate.training.muon`)."""
+
+    name: ClassVar[str] = "muon"
+    summary: ClassVar[str] = "matrices take orthogonal steps, all else those of adamw"
+
+    momentum: float = Field(0.95, ge=0, lt=1, description="of the gradients of matrices")
+    smallest: int = Field(64, ge=1, description="rows and columns that a matrix has at least")
+
+    def build(self, parameters: Any) -> torch.optim.Optimizer:
+        """Sort out the matrices."""
+        return MuonAdamW(
+            parameters,
+            self.learning_rate,
+            self.betas,
+            weight_decay=self.weight_decay,
+            momentum=self.momentum,
+            smallest=self.smallest,
+        )
+
+
+OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, AdamW, Muon)}

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.errors import OrdinateError
 from ordinate.tasks import make_task
 
 
@@ -118,6 +119,18 @@ def test_mixed_multipliers_have_one_size_a_batch(generator):
         sizes.add(size)
         assert len(batch.coordinates) == 2 * size + 1 + 8
     assert sizes == {1, 2, 3}
+
+
+def test_focus_is_the_power_of_the_share_of_a_size(generator):
+    def long(**options):
+        task = make_task("multiplication", multiplier=3, mixed=True, **options)
+        sizes = [task.draw(1, 5, generator)[0].shape[1] for _ in range(400)]
+        return sum(size == 3 for size in sizes) / len(sizes)
+
+    assert long() == pytest.approx(3 / 6, abs=0.08)
+    assert long(focus=3) == pytest.approx(27 / 36, abs=0.08)
+    with pytest.raises(OrdinateError, match="write mixed = true"):
+        make_task("multiplication", multiplier=3, focus=2)
 
 
 def test_mixed_multipliers_are_tested_at_their_full_size(generator):

@@ -11,6 +11,7 @@ from ordinate.papers.measured import Curve
 from ordinate.positions.discovery import discover
 from ordinate.positions.relations import Relation, aligned, uniform, window
 from ordinate.tasks import Task, make_task
+from ordinate.training import Muon
 
 DECLARED = (
     "told that the multiplier acts alike on every place, and that digits of the multiplicand are related by "
@@ -30,7 +31,7 @@ RELATION_3 = uniform("multiplier", "sign") | aligned("multiplicand") * window(ba
 def task(multiplier: int) -> Task:
     """Multipliers of this many digits; longer ones are learned together with shorter ones, and hard products."""
     hard = multiplier > 1
-    options = {"mixed": True, "deep": 0.5, "width": 5} if hard else {"width": 8}
+    options = {"mixed": True, "focus": 3, "deep": 0.5, "width": 5} if hard else {"width": 8}
     return make_task("multiplication", multiplier=multiplier, digits=5, **options)
 
 
@@ -91,9 +92,12 @@ SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "l
 
 
 def _laptop_3() -> Scale:
-    chosen, steps = task(3), 40_000
+    chosen, steps = task(3), 26_000
     sizes: dict[str, Any] = {"layers": 5, "heads": 8, "width": 128, "hidden": 256, "gated": True}
-    sizes |= {"training": TRAINING.model_copy(update={"batch": 64, "average": 0.9985})}
+    optimizer = Muon(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1)
+    sizes |= {
+        "training": TRAINING.model_copy(update={"batch": 64, "average": 0.9985, "optimizer": optimizer})
+    }
     told = related("relation", chosen, RELATION_3, steps, lengths=LENGTHS[:4], **sizes)
     return Scale(
         (

@@ -26,9 +26,9 @@ class Multiplication(Arithmetic):
     """The product with a multiplier of 1 to 3 digits: 56 x 4297 gives 240632.
 
     The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
-    100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k. With `deep`,
-    that share of the samples are hard ones: of 16 products the one whose carries reach furthest. The slice `levels` is
-    the number of rounds in which carries are handed on, all places at once.
+    100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k, or to k to the
+    power of `focus`. With `deep`, that share of the samples are hard ones: of 16 products the one whose carries reach
+    furthest. The slice `levels` is the number of rounds in which carries are handed on, all places at once.
     """
 
     name: ClassVar[str] = "multiplication"
@@ -38,15 +38,22 @@ class Multiplication(Arithmetic):
 
     multiplier: int = Field(1, ge=1, le=3, description="digits of the multiplier, 1 to 3")
     mixed: bool = Field(False, description="true to draw multipliers of 1 to `multiplier` digits, by batch")
-
+    focus: float | None = Field(
+        None,
+        ge=0,
+        le=10,
+        description="with `mixed`: the larger, the more often multipliers are long; 1 without",
+    )
     deep: float | None = Field(
         None, gt=0, le=1, description="share of samples whose carries reach the furthest of 16, above 0 to 1"
     )
 
     @model_validator(mode="after")
-    def _one_number_is_drawn(self) -> "Multiplication":
+    def _draws_one_number(self) -> "Multiplication":
         if draws_pairs(self.sampler):
             raise ValueError("the sampler draws pairs to be added: write sampler = 'uniform' or 'shifted'")
+        if self.focus is not None and not self.mixed:
+            raise ValueError("focus chooses among multipliers of several sizes: write mixed = true with it")
         return self
 
     @property
@@ -56,7 +63,7 @@ class Multiplication(Arithmetic):
 
     def tested(self) -> Arithmetic:
         """The task with uniform numbers, hard ones as often as they are, and multipliers of all their digits."""
-        return super().tested().model_copy(update={"mixed": False, "deep": None})
+        return super().tested().model_copy(update={"mixed": False, "focus": None, "deep": None})
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -105,7 +112,7 @@ class Multiplication(Arithmetic):
         device, width = generator.device, self.span(length)
         size = self.multiplier
         if self.mixed:
-            weights = torch.arange(1.0, size + 1, device=device)
+            weights = torch.arange(1.0, size + 1, device=device) ** (1 if self.focus is None else self.focus)
             size = 1 + int(torch.multinomial(weights, 1, generator=generator))
         drawn = count if self.deep is None else count * CHOICES
         multiplier = torch.randint(10, (drawn, size), generator=generator, device=device)

@@ -1,0 +1,100 @@
+"""Muon: the step of a matrix is made orthogonal, that of everything else is AdamW's.
+
+    M <- mu M + (1 - mu) G                      momentum of the gradient G
+    U <- orthogonal part of mu M + (1 - mu) G   all its singular values are about 1
+    W <- (1 - rate decay) W - rate 0.2 sqrt(max(rows, columns)) U
+
+(K. Jordan et al. 2024; the scale is that of arXiv 2502.16982, with which a number of a matrix moves about as far as
+under AdamW, so that rate and decay of one are right for the other.)
+
+`torch.optim.Muon` takes matrices alone, one after the other, and in bfloat16. Here matrices of a shape are one batch,
+in the precision of the weights, and one optimiser with one state and one schedule moves all parameters.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+ROUNDS = 5
+COEFFICIENTS = 3.4445, -4.7750, 2.0315
+"""Of the odd polynomial that is applied to singular values again and again: steep at 0, and near 1 it stays near 1."""
+
+
+def orthogonal_part(matrices: Float[Tensor, "*batch row column"]) -> Float[Tensor, "*batch row column"]:
+    """U V^T of every matrix U S V^T, roughly: singular values end between 0.6 and 1.3, but for those that are tiny.
+
+    Newton-Schulz rounds X <- a X + (b A + c A^2) X with A = X X^T, which multiply only.
+
+    >>> orthogonal_part(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).round(decimals=1)
+    tensor([[1.1000, 0.0000],
+            [0.0000, 0.7000]])
+    """
+    a, b, c = COEFFICIENTS
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = matrices.mT if tall else matrices
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+    for _ in range(ROUNDS):
+        square = x @ x.mT
+        x = a * x + (b * square + c * square @ square) @ x
+    return x.mT if tall else x
+
+
+class MuonAdamW(torch.optim.AdamW):
+    """Muon for parameters whose last two axes are both at least `smallest`, AdamW for the others."""
+
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        rate: float,
+        betas: tuple[float, float],
+        *,
+        weight_decay: float,
+        momentum: float,
+        smallest: int,
+    ) -> None:
+        every = list(parameters)
+        matrices = [p for p in every if p.ndim > 1 and min(p.shape[-2:]) >= smallest]
+        chosen = {id(p) for p in matrices}
+        groups: list[dict[str, Any]] = [
+            {"params": [p for p in every if id(p) not in chosen]},
+            {"params": matrices, "momentum": momentum},
+        ]
+        filled = [group for group in groups if group["params"]]
+        super().__init__(filled, rate, betas, weight_decay=weight_decay, fused=True)
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Move all parameters that have a gradient."""
+        groups = self.param_groups
+        try:
+            self.param_groups = [group for group in groups if "momentum" not in group]
+            super().step()
+        finally:
+            self.param_groups = groups
+        for group in groups:
+            if "momentum" in group:
+                self._move_matrices(group)
+
+    def _move_matrices(self, group: dict[str, Any]) -> None:
+        """One batch of orthogonal parts for every shape."""
+        mu, rate = group["momentum"], group["lr"]
+        by_shape: defaultdict[torch.Size, list[Tensor]] = defaultdict(list)
+        for p in group["params"]:
+            if p.grad is not None:
+                by_shape[p.shape].append(p)
+        for shape, matrices in by_shape.items():
+            steps = []
+            for p in matrices:
+                state = self.state[p]
+                if not state:  # AdamW asks for a count of steps where there is a state at all
+                    state |= {"step": torch.zeros(()), "momentum": torch.zeros_like(p)}
+                state["step"] += 1
+                held = state["momentum"].lerp_(p.grad, 1 - mu)
+                steps.append(p.grad.lerp(held, mu))
+            moved = orthogonal_part(torch.stack(steps))
+            torch._foreach_mul_(matrices, 1 - rate * group["weight_decay"])
+            torch._foreach_add_(matrices, moved.unbind(), alpha=-rate * 0.2 * max(shape[-2:]) ** 0.5)
