@@ -99,12 +99,14 @@ class Ratio(LineAim):
 
     better: Place
     worse: Place
+    known: float | None = None
+    """The published ratio, where its two errors are not numbers of this figure."""
 
     def claim(self, found: Found, scale: str) -> Claim:
         """Bootstrap over seeds and test samples."""
         (a, failed_a), (b, failed_b) = found.errors(self.better), found.errors(self.worse)
         known = found.published(self.better), found.published(self.worse)
-        ratio = known[1] / known[0] if known[0] and known[1] else None
+        ratio = known[1] / known[0] if known[0] and known[1] else self.known
         measured = hierarchical_ratio(a, b) if len(a) and len(b) else Interval.unknown(0.95)
         failed = max(failed_a, failed_b)
         return Claim(self.sentence, measured, self.predicate, ratio, found.seeds, failed, scale)  # type: ignore[arg-type]

@@ -35,11 +35,13 @@ def orthogonal_part(matrices: Float[Tensor, "*batch row column"]) -> Float[Tenso
     """
     a, b, c = COEFFICIENTS
     tall = matrices.shape[-2] > matrices.shape[-1]
-    x = matrices.mT if tall else matrices
+    wide = matrices.mT if tall else matrices
+    x = wide.reshape(-1, *wide.shape[-2:])
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
     for _ in range(ROUNDS):
         square = x @ x.mT
-        x = a * x + (b * square + c * square @ square) @ x
+        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
+    x = x.view(wide.shape)
     return x.mT if tall else x
 
 

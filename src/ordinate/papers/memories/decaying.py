@@ -10,7 +10,8 @@ from ordinate.evaluation.predicates import AtLeast, AtMost
 from ordinate.models import Memory
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.papers.memories.sizes import SHARE, SIZES, described, quoted
+from ordinate.papers.published import published
 from ordinate.positions.encodings import EncodingSettings, RpeLin, RpeLog
 from ordinate.tasks import make_task
 from ordinate.tasks.memories.kernels import Given, Kernel, Polynomial
@@ -77,6 +78,7 @@ def tails(scale: str, name: str, kernel: Kernel, weights: tuple[float, ...], bet
                 partial(_shown_share, label, weights),
             )
         )
+    known = published("memories")[f"exp-{name}"]
     few, most, title = xs[0], xs[-1], "what is left"
     aims: list[LineAim] = [
         Ratio(
@@ -84,6 +86,7 @@ def tails(scale: str, name: str, kernel: Kernel, weights: tuple[float, ...], bet
             AtLeast(1),
             Place(title, f"{better}, trained", few),
             Place(title, f"{worse}, trained", most),
+            known[f"{worse}, 64 heads"] / known[f"{better}, 1 head"],
         ),
         Expresses(
             f"Expressible: one {better} head leaves less than 1e-5 of the variance.",
@@ -100,7 +103,12 @@ def tails(scale: str, name: str, kernel: Kernel, weights: tuple[float, ...], bet
         "The first claim is of what training finds, the others of what heads can express: no theorem says that the "
         "other kind of head fails, and it does not."
     )
-    return Plan([Sheet(title, "heads", lines, SHARE, log_x=True)], aims, size.seeds, f"{note} {size.differs}")
+    return Plan(
+        [Sheet(title, "heads", lines, SHARE, log_x=True)],
+        aims,
+        size.seeds,
+        f"{note} {quoted(f'exp-{name}')} {size.differs}",
+    )
 
 
 def exp_4a(scale: str) -> Plan:

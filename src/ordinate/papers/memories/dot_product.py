@@ -10,10 +10,11 @@ from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.papers.published import published
 from ordinate.tasks.memories import PROPOSITION_4_2
 from ordinate.theory.minimax import affine_minimax, all_inputs, content_lag
 
-PUBLISHED = 2 / 3
+PUBLISHED: float = published("memories")["prop-4.2"]["bound"]
 
 
 def minimax() -> float:

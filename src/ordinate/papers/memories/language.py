@@ -14,6 +14,7 @@ from ordinate.papers.columns import PERPLEXITY
 from ordinate.papers.line_aims import Leads, LineAim, Place, Steeper
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
+from ordinate.papers.memories.sizes import quoted
 from ordinate.tasks import Task, make_task
 from ordinate.tasks.text.corpus import CHARACTERS, load
 from ordinate.training import AdamW, Cosine, Evaluation, Recipe, Training
@@ -160,7 +161,7 @@ def exp_1a(scale: str) -> Plan:
         ),
     ]
     sheet = Sheet(title, "layers, or one layer of as many parameters", lines, PERPLEXITY)
-    return Plan([sheet], aims, size.seeds, differs(size))
+    return Plan([sheet], aims, size.seeds, f"{quoted('exp-1a')} {differs(size)}")
 
 
 def exp_3b(scale: str) -> Plan:
@@ -195,7 +196,7 @@ def exp_3b(scale: str) -> Plan:
             than=WITHOUT,
         ),
     ]
-    note = f"{differs(size)} What dot products do not take is given to hidden units."
+    note = f"{quoted('exp-3b')} {differs(size)} What dot products do not take is given to hidden units."
     return Plan([Sheet(title, "layers", lines, PERPLEXITY)], aims, size.seeds, note)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ordinate.models import Memory
 from ordinate.papers.columns import Column, stored
+from ordinate.papers.published import published
 from ordinate.tasks import Task
 from ordinate.training import Adam, AdamW, Cosine, Evaluation, Recipe, Training
 
@@ -72,6 +73,21 @@ SIZES = {
         "Rate, width, slopes at first and type of bias are not published.",
     ),
 }
+
+
+def quoted(figure: str) -> str:
+    """The published numbers of an experiment, which are all that is known of its tables.
+
+    >>> quoted("exp-2a")[:52]
+    'Published: fewest units 0.49, most units 0.002 (Appe'
+    """
+    known = published("memories")[figure]
+    numbers = ", ".join(f"{name} {_listed(value)}" for name, value in known.items() if name != "source")
+    return f"Published: {numbers} ({known['source']})."
+
+
+def _listed(value: float | list[float]) -> str:
+    return ", ".join(f"{number:g}" for number in value) if isinstance(value, list) else f"{value:g}"
 
 
 def described(laptop: str) -> dict[str, str]:
