@@ -79,6 +79,11 @@ def test_a_ratio_is_that_of_the_errors():
     assert claim.published == 4.0
 
 
+def test_a_published_ratio_may_be_given():
+    aim = Ratio("It is better.", AtLeast(4), Place("a", "good", 2.0), Place("a", "new", 2.0), 245.0)
+    assert aim.claim(Known(), "laptop").published == 245.0
+
+
 def test_a_gap_that_grows_has_the_exponent_it_has():
     claim = Widens("It grows.", AtLeast(0), "a", "good", "poor", (1.0, 2.0, 4.0)).claim(Known(), "laptop")
     assert claim.measured.estimate == pytest.approx(2)

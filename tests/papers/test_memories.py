@@ -8,7 +8,7 @@ import torch
 
 from ordinate.models import build_model
 from ordinate.papers import FIGURES
-from ordinate.papers.memories import language, nesting, roles
+from ordinate.papers.memories import language, nesting, roles, sizes
 
 from .inline import Inline
 
@@ -16,11 +16,20 @@ NAMES = ("nesting", "heads", "width", "slopes", "biases", "samples", "norms", "e
 NEIGHBOURS = ("match-2", "match-3", "sparse-average", "contextual-counting", "hard")
 
 
-def test_examples():
-    assert doctest.testmod(roles).failed == 0
+PAPER = ("exp-1b", "exp-2a", "exp-2b", "exp-3a", "exp-4a", "exp-4b", "prop-4.2")
 
 
-@pytest.mark.parametrize("name", NAMES + NEIGHBOURS)
+@pytest.mark.parametrize("module", [roles, sizes])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_what_was_printed_is_said():
+    for name, number in (("exp-2a", "0.49"), ("exp-2b", "1.16"), ("exp-4a", "0.19"), ("exp-1a", "0.802")):
+        assert number in FIGURES[f"memories/{name}"].plan("laptop").differs
+
+
+@pytest.mark.parametrize("name", NAMES + NEIGHBOURS + PAPER)
 def test_every_claim_is_about_a_place_of_the_figure(name):
     figure = FIGURES[f"memories/{name}"]
     for scale in figure.scales:
