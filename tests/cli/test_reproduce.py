@@ -1,16 +1,18 @@
 """`reproduce` and `bench` with small stand-ins: what is shown, and the exit codes."""
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
-from ordinate import benchmarks, papers, runs
+from ordinate import benchmarks, papers
 from ordinate.cli.reproduce import choose_figures
 from ordinate.evaluation.claims import AtLeast, Claim
 from ordinate.evaluation.statistics import Interval
 from ordinate.runs import Job
+from ordinate.runs.engines import ENGINES
 from tests.papers.inline import Inline
 from tests.runs import process_jobs
 
@@ -50,10 +52,15 @@ class Fake:
         )
 
 
+def opened_by(give):
+    """An engine for the table of engines: what `give(address, workers)` returns."""
+    return type("Opened", (Inline,), {"open": staticmethod(give)})
+
+
 @pytest.fixture
 def here(monkeypatch):
     """Jobs run in this process: one test below starts workers."""
-    monkeypatch.setattr(runs, "LocalEngine", lambda workers: Inline())
+    monkeypatch.setitem(ENGINES, "local", opened_by(lambda address, workers: Inline()))
 
 
 @pytest.fixture
@@ -90,6 +97,35 @@ def test_smoke_gives_no_verdict(call, figures, tmp_path):
     answer = call("reproduce", "two/bad", "--scale", "smoke", "--out", tmp_path, "--workers", 1)
     assert answer.code == 0
     assert "○ no verdict" in answer.out
+
+
+def test_one_engine_does_all_figures_and_is_closed(call, figures, tmp_path, monkeypatch):
+    engine, told = Inline(), []
+    monkeypatch.setattr(engine, "close", lambda: told.append("closed"))
+    monkeypatch.setitem(ENGINES, "ray", opened_by(lambda *words: told.append(words) or engine))
+    words = ("--engine", "ray", "--address", "host:6379", "--workers", 3, "--json")
+    answer = call("reproduce", "one", "--out", tmp_path, *words)
+    assert answer.code == 0
+    assert answer.json["engine"] == "ray"
+    assert "one/good at scale laptop: 2 jobs on 1 worker, engine ray" in answer.err
+    assert told == [("host:6379", 3), "closed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--engine", "lokal"), "there is no engine 'lokal': did you mean 'local'?"),
+        (("--address", "auto"), "the local engine has no address: write --engine ray"),
+        (("--workers", "0"), "workers cannot be 0: write 1 or more"),
+        (("--engine", "ray"), "write pip install 'ordinate[ray]'"),
+    ],
+)
+def test_what_is_refused(call, figures, tmp_path, monkeypatch, words, line):
+    monkeypatch.setitem(sys.modules, "ray", None)  # as without the extra
+    answer = call("reproduce", "one", "--out", tmp_path / "out", *words)
+    assert answer.code == 2
+    assert line in answer.error
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_list_names_all(call, figures):

@@ -175,3 +175,16 @@ def test_ray_of_its_own(file, tmp_path, undisturbed):
     code, out, err = end(start(file, tmp_path, "--engine", "ray", "--workers", "2"))
     assert code == 0, err
     assert numbers(json.loads(out)) == undisturbed
+
+
+def test_a_figure_on_ray_is_written_where_the_command_was_given(tmp_path, cluster):
+    words = ["--scale", "smoke", "--engine", "ray", "--address", cluster, "--out", "figures", "--json"]
+    command = [sys.executable, "-m", "ordinate", "reproduce", "positional/value-scale", *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (figure,) = document["figures"]
+    assert (document["engine"], figure["workers"], figure["not_ended"]) == ("ray", 2, [])
+    assert list(tmp_path.glob("figures/runs/*/seed-*/results/evaluation.json"))

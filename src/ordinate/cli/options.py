@@ -18,3 +18,10 @@ Axes = Annotated[
     list[str] | None,
     typer.Option("--axis", metavar="NAME=VALUE", help="Value of an axis of the task; may be repeated."),
 ]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster.")
+]
+Address = Annotated[
+    str | None, typer.Option(help="Of the Ray cluster, HOST:6379 or auto; a Ray of its own without.")
+]
+Workers = Annotated[int | None, typer.Option(help="Runs side by side; default one a core.")]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ordinate.cli.failures import FAILED
-from ordinate.cli.options import Json
+from ordinate.cli.options import Address, EngineName, Json, Workers
 from ordinate.errors import OrdinateError, nearest
 
 SIGNS = {
@@ -29,13 +29,16 @@ def reproduce(
     scale: Annotated[str, typer.Option(help="smoke, demo, laptop or paper.")] = "laptop",
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of results.")] = Path("reproductions"),
     names: Annotated[bool, typer.Option("--list", help="Name all figures and their scales.")] = False,
-    workers: Annotated[int | None, typer.Option(help="Processes side by side; default one a core.")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
     json: Json = False,
 ) -> None:
     """Reproduce figures: train what is missing, measure, judge the claims, draw and write a report.
 
     Scales: smoke proves the path and gives no verdict, demo is a first look, laptop gives verdicts, paper is the
-    published setting. The same command again goes on where it was stopped.
+    published setting. The same command again goes on where it was stopped, with the same engine or another. What a
+    figure computes without training is computed here, whatever the engine.
     """
     from ordinate.papers import FIGURES
 
@@ -48,23 +51,22 @@ def reproduce(
 
     from ordinate.cli.output import note, print_json
     from ordinate.cli.progress import JobProgress
-    from ordinate.runs import LocalEngine
+    from ordinate.runs.engines import open_engine
 
-    engine = LocalEngine(workers=workers)
     results = []
-    for each in chosen.values():
-        jobs = each.jobs(scale, out)
-        note(
-            f"{each.name} at scale {scale}: {_count(len(jobs), 'job')} on {_count(engine.workers, 'worker')}"
-        )
-        with JobProgress(each.name, total=len(jobs)) as progress:
-            results.append(each.reproduce(scale, out, engine=engine, on_event=progress))
-        if not json:
-            _show(results[-1], each.name, scale)
+    with open_engine(engine, address=address, workers=workers) as runner:
+        for each in chosen.values():
+            jobs = each.jobs(scale, out)
+            work = f"{_count(len(jobs), 'job')} on {_count(runner.workers, 'worker')}"
+            note(f"{each.name} at scale {scale}: {work}, engine {engine}")
+            with JobProgress(each.name, total=len(jobs)) as progress:
+                results.append(each.reproduce(scale, out, engine=runner, on_event=progress))
+            if not json:
+                _show(results[-1], each.name, scale)
     failed = any(result.failed for result in results)
     if json:
         figures = [result.to_dict() for result in results]
-        facts = {"scale": scale, "out": str(out), "failed": failed}
+        facts = {"scale": scale, "out": str(out), "engine": engine, "failed": failed}
         print_json({**facts, "verdicts": verdict_facts(results), "figures": figures})
     elif len(results) > 1:
         _show_verdicts(results, scale)

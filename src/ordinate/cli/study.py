@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli.failures import FAILED
-from ordinate.cli.options import Json
+from ordinate.cli.options import Address, EngineName, Json, Workers
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
@@ -18,13 +18,9 @@ MOST_SHOWN = 60
 
 def study(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file, or a Python file, which is run.")],
-    engine: Annotated[
-        str, typer.Option(help="local: processes of this machine; ray: a Ray cluster.")
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="Of the Ray cluster, HOST:6379 or auto; a Ray of its own without.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Runs side by side; default one a core.")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of runs and tables; default studies/NAME.")
     ] = None,

@@ -33,6 +33,7 @@ class Study:
     def jobs(self) -> list[Job]:
         """What is still to be trained: one job a recipe and seed, the longest recipes first."""
         store = Store(self.store)
+        folder = str(self.store.resolve())  # a worker elsewhere need not be where this process is
         todo = [
             (recipe, seed)
             for recipe in self.recipes
@@ -44,7 +45,7 @@ class Study:
             Job(
                 f"{recipe.name} seed {seed}",
                 self.calls.get(recipe.name, train_job),
-                {"recipe": recipe.to_dict(), "seed": seed, "store": str(self.store)},
+                {"recipe": recipe.to_dict(), "seed": seed, "store": folder},
             )
             for recipe, seed in todo
         ]
