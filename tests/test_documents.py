@@ -21,6 +21,35 @@ def test_marked_places_are_filled_from_results():
     assert done.returncode == 0, done.stdout
 
 
+def test_a_plan_is_a_row_a_paper_and_the_most_expensive_figures():
+    planned = runpy.run_path(str(ROOT / "tools" / "fill_docs.py"))["planned"]
+
+    def row(figure, runs, parameters, here, gpu):
+        hours = {"hours_here": here, "hours_gpu": gpu, "operations": gpu * 3600 * 19.5e12 / 4}
+        return {"figure": figure, "runs": runs, "parameters": parameters, "gigabytes": 1.26, **hours}
+
+    rows = [row(f"a/{n}", 3, 200_000, 0.004 * n, 1e-3 * n) for n in range(1, 7)]
+    rows.append(row("b/x", 10, 124_400_000, 12345.0, 60.0))
+    total = {
+        key: sum(each[key] for each in rows) for key in ("runs", "operations", "hours_here", "hours_gpu")
+    }
+    environment = {"cpu": "a CPU", "revision": "0123456789abcdef"}
+    document = {"command": "ordinate plan a b", "environment": environment, "gpu": {"teraflops": 19.5}}
+    text = planned({**document, "rows": rows, "total": total, "workers": {"days": 1.0, "gpus": 3}})
+    assert text.splitlines() == [
+        "|  | runs | largest model | GB | hours here | GPU hours | GPUs for 1 day |",
+        "|---|---|---|---|---|---|---|",
+        "| **a** | 18 | 200 k | 1.3 | 0.084 | 0.021 | 1 |",
+        *(f"| a/{n} | 3 | 200 k | 1.3 | {0.004 * n:.2g} | 0.00{n} | 1 |" for n in range(3, 7)),
+        "| **b** | 10 | 120 M | 1.3 | 12,000 | 60 | 3 |",
+        "| b/x | 10 | 120 M | 1.3 | 12,000 | 60 | 3 |",
+        "| **all** | 28 | 120 M | 1.3 | 12,000 | 60 | 3 |",
+        "",
+        "`ordinate plan a b`, a CPU, revision 0123456789. Hours here are of one thread. In these hours a GPU of 19.5 "
+        "TFLOP/s is taken to reach 0.25 of its peak.",
+    ]
+
+
 def test_the_example_trains_and_evaluates(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(ROOT / "examples" / "quickstart.py"))

@@ -6,6 +6,7 @@ are up to date.
 """
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ ROOT = Path(__file__).parent.parent
 PLACE = re.compile(r"(<!-- (table|code|verdicts|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 LANGUAGES = {".py": "python", ".toml": "toml"}
+MOST_FIGURES = 5
+"""Figures that a plan names beside the papers."""
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
@@ -54,31 +57,50 @@ def benchmarks(document: dict) -> str:
 
 
 def planned(document: dict) -> str:
-    rows = [
-        [
-            row["figure"],
-            str(row["runs"]),
-            f"{row['parameters'] / 1e6:.3g} M",
-            f"{row['operations'] / 1e15:.3g}",
-            f"{row['gigabytes']:.2g}",
-            f"{row['hours_here']:.2g}",
-            f"{row['hours_gpu']:.2g}",
-            row["bound"],
-        ]
-        for row in document["rows"]
-    ]
-    total = document["total"]
-    last = [
-        f"{total['operations'] / 1e15:.3g}",
+    """One row a paper, the most expensive figures below theirs, and the sum."""
+    rows, total, days = document["rows"], document["total"], document["workers"]["days"]
+    dear = sorted(rows, key=lambda row: -row["hours_gpu"])[:MOST_FIGURES]
+    lines = []
+    for paper in dict.fromkeys(row["figure"].split("/")[0] for row in rows):
+        own = [row for row in rows if row["figure"].split("/")[0] == paper]
+        lines.append(plan_row(f"**{paper}**", own, days))
+        lines += [plan_row(row["figure"], [row], days) for row in own if row in dear]
+    headers = [
         "",
-        f"{total['hours_here']:.2g}",
-        f"{total['hours_gpu']:.2g}",
-        "",
+        "runs",
+        "largest model",
+        "GB",
+        "hours here",
+        "GPU hours",
+        f"GPUs for {days:g} day{'s' * (days != 1)}",
     ]
-    headers = ["figure", "runs", "parameters", "PFLOP", "GB", "hours here", "GPU hours", "bound by"]
+    peak = document["gpu"]["teraflops"]
+    share = total["operations"] / (total["hours_gpu"] * 3600 * peak * 1e12)
     revision = (document["environment"].get("revision") or "unknown")[:10]
-    made = f"\n`{document['command']}`, {document['environment']['cpu']}, revision {revision}.\n"
-    return table(headers, [*rows, ["all", str(total["runs"]), "", *last]]) + made
+    made = (
+        f"\n`{document['command']}`, {document['environment']['cpu']}, revision {revision}. Hours here are of one "
+        f"thread. In these hours a GPU of {peak:g} TFLOP/s is taken to reach {share:.2g} of its peak.\n"
+    )
+    return table(headers, [*lines, plan_row("**all**", rows, days)]) + made
+
+
+def plan_row(name: str, rows: list[dict], days: float) -> list[str]:
+    hours = sum(row["hours_gpu"] for row in rows)
+    parameters = max(row["parameters"] for row in rows)
+    return [
+        name,
+        str(sum(row["runs"] for row in rows)),
+        f"{short(parameters / 1e6)} M" if parameters >= 1e6 else f"{short(parameters / 1e3)} k",
+        short(max(row["gigabytes"] for row in rows)),
+        short(sum(row["hours_here"] for row in rows)),
+        short(hours),
+        str(math.ceil(hours / (24 * days))),
+    ]
+
+
+def short(value: float) -> str:
+    """Two digits that count, and never an exponent."""
+    return f"{float(f'{value:.2g}'):,.15f}".rstrip("0").rstrip(".")
 
 
 def filled(kind: str, name: str) -> str:

@@ -7,7 +7,8 @@ def test_a_plan_names_figures_hours_and_gpus(call):
     assert "positional/rope" in answer.out
     assert "GPUs for 1 days" in answer.out
     document = call("plan", "positional/rope", "--scale", "smoke", "--days", "0.5", "--json").json
-    assert document["command"] == "ordinate plan positional/rope --scale smoke --json"
+    settings = "--scale smoke --teraflops 19.5 --days 0.5"
+    assert document["command"] == f"ordinate plan positional/rope {settings} --json"
     assert document["workers"] == {"days": 0.5, "gpus": 1}
     assert {row["figure"] for row in document["rows"]} == {"positional/rope"}
 

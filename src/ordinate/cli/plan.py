@@ -40,7 +40,8 @@ def plan(
     hours = found["total"]["hours_gpu"]
     workers = {"days": days, "gpus": math.ceil(hours / (24 * days))}
     if json:
-        command = " ".join(["ordinate plan", *(figures or ()), f"--scale {scale}", "--json"])
+        settings = f"--scale {scale} --teraflops {teraflops:g} --days {days:g}"
+        command = " ".join(["ordinate plan", *(figures or ()), settings, "--json"])
         print_json({"command": command, "environment": environment(), **found, "workers": workers})
         return
     rows = [
