@@ -1,6 +1,7 @@
 """Conducting: what is trained, what is not trained twice, what a failure leaves behind, and what is found."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.statistics import summarise
 from ordinate.runs import Outcome, Store
-from ordinate.studies import comparisons, conduct, read_plan, summaries
+from ordinate.studies import Study, comparisons, conduct, read_plan, summaries
 from ordinate.training import Recipe
 from tests.studies.files import TINY, Here, write
 
@@ -34,6 +35,12 @@ def test_done_runs_are_not_trained_again(plan, store):
     assert engine.ran == []
     assert rounds == [(0, 6)]
     assert [recipe.name for recipe in study.recipes] == ["a", "b"]
+
+
+def test_workers_are_told_the_whole_path_of_the_store(plan, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = Study(tuple(plan.recipes.known()), plan.seeds, Path("runs"))
+    assert {job.kwargs["store"] for job in study.jobs()} == {str((tmp_path / "runs").resolve())}
 
 
 def test_the_statistics_are_those_of_the_stored_runs(plan, store):
