@@ -78,3 +78,10 @@ def test_a_faster_gpu_needs_less_time_until_calls_bind():
     figures = [FIGURES["positional/rope"]]
     hours = [plan(figures, "smoke", Gpu(teraflops=rate))["rows"][0]["hours_gpu"] for rate in (1e-3, 1e3, 1e6)]
     assert hours[0] > hours[1] == hours[2]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_plan_leaves_no_file_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert plan([FIGURES["positional/compiled"]], "smoke", Gpu())["total"]["runs"] > 0
+    assert list(tmp_path.iterdir()) == []

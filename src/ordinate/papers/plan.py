@@ -7,6 +7,7 @@ to run at the share of the peak that they reach here, and never faster than its 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -71,11 +72,12 @@ def plan(
     figures: Iterable[Figure], scale: str, gpu: Gpu, report: Callable[[int, int], None] = lambda *_: None
 ) -> dict[str, Any]:
     """Rows of all figures that are trained at a scale, and their sum; a run that two figures share is counted once."""
-    studies = {
-        figure.name: figure.study(scale, Path())
-        for figure in figures
-        if isinstance(figure, Trained) and scale in figure.scales
-    }
+    with TemporaryDirectory() as folder:  # some studies keep weights to start from in their store
+        studies = {
+            figure.name: figure.study(scale, Path(folder) / "runs")
+            for figure in figures
+            if isinstance(figure, Trained) and scale in figure.scales
+        }
     prices = priced((recipe for study in studies.values() for recipe in study.recipes), report)
     peak = peak_here()
     counted: set[tuple[str, int]] = set()
