@@ -20,8 +20,9 @@ from tests.runs import process_jobs
 class Fake:
     """A figure whose claim is that a number is at least ten."""
 
-    summary = "squares"
-    scales: ClassVar = {"smoke": "in a moment", "laptop": "in a minute"}
+    summary = "squares of small numbers"
+    title = "Squares"
+    scales: ClassVar = {"smoke": "in a moment", "laptop": "two numbers, a minute on one core"}
 
     def __init__(self, name: str, measured: float) -> None:
         self.name, self.measured = name, measured
@@ -133,7 +134,27 @@ def test_the_list_names_all(call, figures):
     assert [row["name"] for row in rows] == list(figures)
     assert rows[0]["paper"] == "one"
     assert rows[0]["scales"] == Fake.scales
-    assert "in a minute" in call("reproduce", "--list").out
+
+
+def test_the_list_is_a_line_a_figure_and_all_about_one_that_is_alone(call, figures):
+    lines = call("reproduce", "--list").out.splitlines()
+    (good,) = [line.split() for line in lines if "one/good" in line and "Squares" in line]
+    assert good == ["one/good", "Squares", "✓", "✓", *("a", "minute", "on", "one", "core")]
+    assert sum("Squares" in line for line in lines) == len(figures)
+    assert [line.strip() for line in lines if line.strip() in ("one", "two")] == ["one", "two"]
+    alone = call("reproduce", "one/good", "--list").out
+    for words in ("one/good  Squares", "squares of small numbers", "in a moment", *Fake.scales.values()):
+        assert words in alone
+
+
+def test_every_figure_has_a_line_with_its_scales():
+    from ordinate.cli.figure_list import SCALES, overview_row
+
+    for name, figure in papers.FIGURES.items():
+        assert set(figure.scales) <= set(SCALES)
+        row = overview_row(name, figure)
+        assert row[:2] == [name, figure.title]
+        assert row.count("✓") == len(figure.scales)
 
 
 def test_choose_figures():

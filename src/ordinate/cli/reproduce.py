@@ -28,7 +28,7 @@ def reproduce(
     ] = None,
     scale: Annotated[str, typer.Option(help="smoke, demo, laptop or paper.")] = "laptop",
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of results.")] = Path("reproductions"),
-    names: Annotated[bool, typer.Option("--list", help="Name all figures and their scales.")] = False,
+    names: Annotated[bool, typer.Option("--list", help="Name the figures, their scales and times.")] = False,
     engine: EngineName = "local",
     address: Address = None,
     workers: Workers = None,
@@ -40,16 +40,21 @@ def reproduce(
     published setting. The same command again goes on where it was stopped, with the same engine or another. What a
     figure computes without training is computed here, whatever the engine.
     """
+    from ordinate.cli.output import note, print_json
     from ordinate.papers import FIGURES
 
     chosen = choose_figures(figure, FIGURES)
     if names:
-        _list(chosen, json)
+        from ordinate.cli.figure_list import figure_facts, show_figures
+
+        if json:
+            print_json({"figures": figure_facts(chosen)})
+        else:
+            show_figures(chosen)
         return
     for each in chosen.values():
         each.check(scale)
 
-    from ordinate.cli.output import note, print_json
     from ordinate.cli.progress import JobProgress
     from ordinate.runs.engines import open_engine
 
@@ -90,26 +95,6 @@ def choose_figures(name: str | None, figures: Mapping[str, Any]) -> dict[str, An
         known = [*figures, *{key.split("/")[0] for key in figures}]
         raise OrdinateError(f"there is no figure {name!r}: {nearest(name, known)}")
     return found
-
-
-def _list(figures: Mapping[str, Any], json: bool) -> None:
-    from ordinate.cli.output import print_json, print_table, say
-
-    if json:
-        rows = [
-            {
-                "name": name,
-                "paper": name.split("/")[0],
-                "summary": figure.summary,
-                "scales": dict(figure.scales),
-            }
-            for name, figure in figures.items()
-        ]
-        print_json({"figures": rows})
-        return
-    for name, figure in figures.items():
-        say(f"{name}  {figure.summary}")
-        print_table(["scale", "what it is"], list(figure.scales.items()))
 
 
 def _show(result: Any, name: str, scale: str) -> None:
