@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -61,6 +62,25 @@ def test_the_example_trains_and_evaluates(tmp_path, monkeypatch, capsys):
 
 def python_blocks(name):
     return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_map_of_contributing_is_that_of_the_imports_and_folders():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block, table = text.partition("## The map")[2].partition("## Add a task")[0].split("```")[1:]
+    drawn = [re.split(r" {3,}", line)[0].split() for line in block.strip().splitlines()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = project["tool"]["importlinter"]["contracts"]
+    layers = [layer.replace("ordinate.", "").split(" | ") for layer in contract["layers"]]
+    assert [sorted(names) for names in drawn] == [sorted(names) for names in layers]
+    modules = (path.relative_to(ROOT / "src" / "ordinate") for path in (ROOT / "src" / "ordinate").glob("*"))
+    own = {path.stem for path in modules if path.suffix in ("", ".py") and not path.name.startswith("__")}
+    assert own == {name for names in drawn for name in names}
+
+    named = {folder.rstrip("/") for folder in re.findall(r"^\| `(\S+)` \|", table, re.MULTILINE)}
+    kept = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if kept.returncode == 0:  # a checkout, not a copy of its files
+        assert named == {line.partition("/")[0] for line in kept.stdout.splitlines() if "/" in line}
+    assert all((ROOT / folder).is_dir() for folder in named)
 
 
 def test_the_task_and_the_encoding_of_contributing_work():
