@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-SCALES = ("smoke", "demo", "laptop", "paper")
+CORES = " on 2 cores"
+"""What scale laptop is sized for: the head of the column says it once."""
 _TIME = re.compile(r"(?:^|[,;:] )(?:and )?([^,;:]*\b(?:second|minute|hour)s?\b.*)$")
 
 
@@ -23,7 +24,7 @@ def figure_facts(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:
-    """Print a table for each paper, one line a figure; of a figure that is alone, all that is said of it."""
+    """Print a table a paper with a line a figure; of a figure that is alone, all that is said of it."""
     from ordinate.cli.output import print_table, say
 
     if len(figures) == 1:
@@ -32,17 +33,17 @@ def show_figures(figures: Mapping[str, Any]) -> None:
         say(figure.summary)
         print_table(["scale", "what it is"], list(figure.scales.items()))
         return
-    headers = ["figure", "what it is", *SCALES, "time at scale laptop"]
+    headers = ["figure", "what it is", "scales", f"laptop{CORES}"]
     for paper, names in groupby(figures, _paper):
         rows = [overview_row(name, figures[name]) for name in names]
-        print_table(headers, rows, title=paper)
+        print_table(headers, rows, title=f"{paper}/")
     say(f"all about one: ordinate reproduce {next(iter(figures))} --list")
 
 
 def overview_row(name: str, figure: Any) -> list[str]:
-    """One line of the overview: name, title, which scales there are, how long scale laptop takes."""
-    marks = ("✓" if scale in figure.scales else "" for scale in SCALES)
-    return [name, figure.title, *marks, time_said(figure.scales.get("laptop", ""))]
+    """One line of the overview: name without the paper, title, scales, and how long scale laptop takes."""
+    time = time_said(figure.scales.get("laptop", "")).replace(CORES, "")
+    return [name.partition("/")[2], figure.title, " ".join(figure.scales), time]
 
 
 def time_said(description: str) -> str:
