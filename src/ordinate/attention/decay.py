@@ -37,4 +37,5 @@ def decay_attention(
     weights = present_weights(scores, normalised=normalised)
     if len(weights) == 1:
         return torch.einsum("hqk,bkd->bhqd", weights[0], x)
-    return (weights.flatten(1, 2) @ x).unflatten(1, weights.shape[1:3])
+    mixed: Tensor = (weights.flatten(1, 2) @ x).unflatten(1, weights.shape[1:3])
+    return mixed

@@ -1,10 +1,11 @@
 """Figures as files: the same figure gives the same bytes, and a reader never meets half a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -26,22 +27,10 @@ _METADATA: dict[Kind, dict[str, None]] = {
 }
 
 
-def _print_png(figure: Figure, buffer: BytesIO) -> None:
-    FigureCanvasAgg(figure).print_png(buffer, metadata=_METADATA["png"])
-
-
-def _print_svg(figure: Figure, buffer: BytesIO) -> None:
-    FigureCanvasSVG(figure).print_svg(buffer, metadata=_METADATA["svg"])
-
-
-def _print_pdf(figure: Figure, buffer: BytesIO) -> None:
-    FigureCanvasPdf(figure).print_pdf(buffer, metadata=_METADATA["pdf"])
-
-
-_PRINTERS: dict[Kind, Callable[[Figure, BytesIO], None]] = {
-    "png": _print_png,
-    "svg": _print_svg,
-    "pdf": _print_pdf,
+_CANVASES: dict[Kind, type[FigureCanvasBase]] = {
+    "png": FigureCanvasAgg,
+    "svg": FigureCanvasSVG,
+    "pdf": FigureCanvasPdf,
 }
 
 
@@ -53,7 +42,8 @@ def figure_bytes(figure: Figure, kind: Kind) -> bytes:
     try:
         figure.dpi = DPI
         with paper_style():
-            _PRINTERS[kind](figure, buffer)
+            write = getattr(_CANVASES[kind](figure), f"print_{kind}")
+            write(buffer, metadata=_METADATA[kind])
     finally:
         figure.set_canvas(canvas)
         figure.dpi = dpi

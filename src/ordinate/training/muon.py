@@ -84,19 +84,19 @@ class MuonAdamW(torch.optim.AdamW):
     def _move_matrices(self, group: dict[str, Any]) -> None:
         """One batch of orthogonal parts for every shape."""
         mu, rate = group["momentum"], group["lr"]
-        by_shape: defaultdict[torch.Size, list[Tensor]] = defaultdict(list)
+        by_shape: defaultdict[torch.Size, list[tuple[Tensor, Tensor]]] = defaultdict(list)
         for p in group["params"]:
             if p.grad is not None:
-                by_shape[p.shape].append(p)
-        for shape, matrices in by_shape.items():
-            steps = []
-            for p in matrices:
+                by_shape[p.shape].append((p, p.grad))
+        for shape, pairs in by_shape.items():
+            matrices, steps = [p for p, _ in pairs], []
+            for p, gradient in pairs:
                 state = self.state[p]
                 if not state:  # AdamW asks for a count of steps where there is a state at all
                     state |= {"step": torch.zeros(()), "momentum": torch.zeros_like(p)}
                 state["step"] += 1
-                held = state["momentum"].lerp_(p.grad, 1 - mu)
-                steps.append(p.grad.lerp(held, mu))
+                held = state["momentum"].lerp_(gradient, 1 - mu)
+                steps.append(gradient.lerp(held, mu))
             moved = orthogonal_part(torch.stack(steps))
             torch._foreach_mul_(matrices, 1 - rate * group["weight_decay"])
             torch._foreach_add_(matrices, moved.unbind(), alpha=-rate * 0.2 * max(shape[-2:]) ** 0.5)
