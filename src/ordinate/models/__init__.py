@@ -4,6 +4,7 @@ from ordinate.models.decoder import Decoder, PositionalDecoder
 from ordinate.models.encoder import Encoder
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm, PostNorm, PreNorm
 from ordinate.models.memory_settings import Memory
+from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.models.registry import MODELS, build_model
 from ordinate.models.settings import (
     ABLATION,
@@ -26,6 +27,7 @@ __all__ = [
     "Encoder",
     "Ffn",
     "Hybrid",
+    "LogsOfWholeNumbers",
     "Memory",
     "MemoryTransformer",
     "Model",
@@ -35,8 +37,10 @@ __all__ = [
     "PositionalDecoder",
     "PostNorm",
     "PreNorm",
+    "Precision",
     "ResidualEncoder",
     "Standard",
     "Transformer",
+    "WholeNumbers",
     "build_model",
 ]

@@ -4,8 +4,9 @@
     x^(l-1/2) = x^(l-1) + Attn^(l)(x^(l-1)),     x^(l) = x^(l-1/2) + FFN^(l)(x^(l-1/2)),     l < L
     y = FFN^(L)( x^(L-1) + Attn^(L)(x^(L-1)) ),  FFN(x) = sum_k a_k relu(<b_k, x> + c_k),     k = 1 .. m
 
-Without FFNs the layers are attention alone, and the readout is linear. LayerNorm is none as published, or in front of
-every part (pre), or behind every sum (post).
+Without FFNs the layers are attention alone, and the readout is linear. FFNs of all layers but the last may round what
+they write (`precision`, equation 15). LayerNorm is none as published, or in front of every part (pre), or behind every
+sum (post).
 """
 
 from abc import abstractmethod
@@ -20,6 +21,7 @@ from ordinate.attention import MemoryAttention
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind
 from ordinate.models.inputs import as_features
+from ordinate.models.precision import Precision
 from ordinate.positions.encodings import Encoding
 from ordinate.tasks.task import Inputs
 
@@ -27,15 +29,20 @@ Tokens = Float[Tensor, "batch token width"]
 
 
 class Ffn(nn.Module):
-    """sum_k a_k relu(<b_k, x> + c_k): `up` holds the b_k as rows and the c_k, `down` the a_k as columns."""
+    """sum_k a_k relu(<b_k, x> + c_k), rounded where a precision is given.
 
-    def __init__(self, width: int, hidden: int, outputs: int) -> None:
+    `up` holds the b_k as rows and the c_k, `down` the a_k as columns.
+    """
+
+    def __init__(self, width: int, hidden: int, outputs: int, precision: Precision | None = None) -> None:
         super().__init__()
         self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, outputs, bias=False)
+        self.precision = precision
 
     def forward(self, x: Tokens) -> Float[Tensor, "batch token out"]:
         """Transform every token."""
-        return self.down(F.relu(self.up(x)))  # type: ignore[no-any-return]
+        out: Tensor = self.down(F.relu(self.up(x)))
+        return out if self.precision is None else self.precision.apply(out)
 
 
 Part = Callable[[Tokens], Tokens]

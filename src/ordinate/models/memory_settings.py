@@ -8,6 +8,7 @@ from torch import nn
 from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.kinds import choose
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
+from ordinate.models.precision import PRECISIONS, Precision
 from ordinate.models.settings import Encodings, ModelSettings
 from ordinate.positions.encodings import Dape, Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
 from ordinate.tasks.task import Task
@@ -38,12 +39,20 @@ class Memory(ModelSettings):
     norm: Annotated[SerializeAsAny[Norm], BeforeValidator(lambda v: choose(v, NORMS, "model.norm"))] = (
         NoNorm()
     )
+    precision: Annotated[
+        SerializeAsAny[Precision] | None,
+        BeforeValidator(lambda v: None if v is None else choose(v, PRECISIONS, "model.precision")),
+    ] = Field(None, description="how FFNs but the readout round, lin or log; not at all without")
 
     def check_sizes(self) -> None:
         """Any, but tmx has needs of its own, and classes of pairs are not read."""
         if any(isinstance(e, Shaw | Upe | Significance | Pairwise) for e in self.encoding):
             raise ValueError(
                 "must have an encoding that embeds, rotates or biases, such as rpe-lin: it reads no classes"
+            )
+        if self.precision is not None and not (self.ffn and (self.layers or 1) > 1):
+            raise ValueError(
+                "must have 2 layers or more, and FFNs, with precision: it rounds FFNs, and not the readout"
             )
         if isinstance(self.attention, Hard) and not self.normalised:
             raise ValueError("must have normalised = true with hard: the one weight is 1")
@@ -82,7 +91,10 @@ class Memory(ModelSettings):
             )
             for layer in range(layers)
         ]
-        inner = [Ffn(self.width, self.hidden, self.width) if self.ffn else None for _ in range(layers - 1)]
+        inner = [
+            Ffn(self.width, self.hidden, self.width, self.precision) if self.ffn else None
+            for _ in range(layers - 1)
+        ]
         last: nn.Module = (
             Ffn(self.width, self.hidden, task.outputs) if self.ffn else nn.Linear(self.width, task.outputs)
         )
