@@ -1,5 +1,6 @@
-"""`ordinate construct`: the constructions of a theory as weights, and what they are worth."""
+"""`ordinate construct fixed`: memories at fixed lags as weights, and what they are worth."""
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,24 +12,25 @@ if TYPE_CHECKING:
     from ordinate.theory.biases import Bias
     from ordinate.theory.fits import Fit
 
-KINDS = ("fixed",)
 SLOPES = ("optimised", "paper")
 ORDERS = (1, 2, 3)
-"""Orders n at which the bound of the theorem is shown."""
-EXTRA, DIGITS_A_HEAD = 40.0, 4.0
-"""Digits in which the paper's slopes are fitted: more than their coefficients take."""
+"""Orders n at which the bound of a theorem is shown."""
+
+Heads = Annotated[int, typer.Option(min=1, help="Attention heads.")]
+BiasName = Annotated[str, typer.Option("--bias", help="How heads fall with the lag: lin or log.")]
+SlopesKind = Annotated[
+    str, typer.Option("--slopes", help="Slopes of the model: optimised, or paper. Both are shown.")
+]
+LargestError = Annotated[
+    float, typer.Option("--error", help="Refuse a model with a larger error at a memory; no model has 1.")
+]
 
 
-def construct(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="What to construct: fixed, memories at fixed lags.")
-    ],
+def fixed(
     lags: Annotated[str, typer.Option(metavar="T,T,...", help="How far back each memory is.")],
-    heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 8,
-    bias: Annotated[str, typer.Option(help="How heads fall with the lag: lin or log.")] = "lin",
-    slopes: Annotated[
-        str, typer.Option(help="Slopes of the model: optimised, or paper. Both are shown.")
-    ] = "optimised",
+    heads: Heads = 8,
+    bias: BiasName = "lin",
+    slopes: SlopesKind = "optimised",
     readout: Annotated[str, typer.Option(help="What is read out of the memories: sum or product.")] = "sum",
     length: Annotated[
         int, typer.Option(min=1, max=1024, help="Tokens of a sequence; up to 16 all inputs are tried.")
@@ -36,9 +38,7 @@ def construct(
     free: Annotated[
         bool, typer.Option("--free", help="Leave the sum of the softmax out, so that every token is right.")
     ] = False,
-    error: Annotated[
-        float, typer.Option(help="Refuse a model with a larger error at a memory; no model has 1.")
-    ] = 0.5,
+    error: LargestError = 0.5,
     json: Json = False,
 ) -> None:
     """Build a one-layer Transformer whose heads fetch tokens at fixed lags, and measure it in the sup norm."""
@@ -46,27 +46,20 @@ def construct(
     from ordinate.cli.progress import SearchProgress
     from ordinate.theory.biases import find_bias
     from ordinate.theory.construct import build_model, evaluate_model, find_readout, weights_of
-    from ordinate.theory.fits import FLOAT64
-    from ordinate.theory.fits import fit as best_fit
+    from ordinate.theory.fits import FLOAT64, paper_fit
     from ordinate.theory.needs import needs
     from ordinate.theory.rates import fixed_rate, head_split
     from ordinate.theory.search import check_heads, lag_kernels, optimise_slopes
 
-    _known(kind, KINDS, "construction")
-    _known(slopes, SLOPES, "kind of slopes")
+    check_slopes(slopes)
     chosen_bias, chosen_readout = find_bias(bias), find_readout(readout)
     places = read_lags(lags)
     chosen_bias.check_lags(places, length)
-    if not 0 < error <= 1:
-        raise OrdinateError(f"--error {error:g} is out of range: take more than 0 and at most 1")
+    check_error(error)
     check_heads(chosen_bias, heads, length)
     split = head_split(heads, places, chosen_bias)
     kernels = lag_kernels(places, length)
-    fits = {
-        "paper": best_fit(
-            chosen_bias, chosen_bias.paper_slopes(heads), kernels, digits=EXTRA + heads * DIGITS_A_HEAD
-        )
-    }
+    fits = {"paper": paper_fit(chosen_bias, heads, kernels)}
     if slopes == "paper":
         weights_of(fits["paper"], chosen_readout, normalised=not free)  # refused before the search
     with SearchProgress("slopes") as progress:
@@ -84,7 +77,7 @@ def construct(
     model = build_model(chosen_bias, weights, normalised=not free)
     measured = evaluate_model(model, places, chosen_readout, length)
     document = {
-        "kind": kind,
+        "kind": "fixed",
         "lags": places,
         "heads": heads,
         "bias": bias,
@@ -132,7 +125,7 @@ def described(name: str, found: "Fit") -> dict[str, Any]:
         "slopes": list(found.slopes),
         "errors": list(found.errors),
         "beyond": list(found.endless()),
-        "largest_log10": _log10(found.largest),
+        "largest_log10": log10(found.largest),
         "digits": found.digits,
         "float64_error": found.cost(),
         "held": found.held_by(),
@@ -198,12 +191,18 @@ def _show(document: dict[str, Any]) -> None:
     say(f"  largest error of the {document['readout']}: {show_number(model['output_error'])}, {words}")
 
 
-def _known(name: str, known: tuple[str, ...], what: str) -> None:
-    if name not in known:
-        raise OrdinateError(f"there is no {what} {name!r}: {nearest(name, known)}")
+def check_slopes(slopes: str) -> None:
+    """Refuse a kind of slopes that there is not."""
+    if slopes not in SLOPES:
+        raise OrdinateError(f"there is no kind of slopes {slopes!r}: {nearest(slopes, SLOPES)}")
 
 
-def _log10(value: float) -> float | None:
-    import math
+def check_error(error: float) -> None:
+    """Refuse an error that no model is better than."""
+    if not 0 < error <= 1:
+        raise OrdinateError(f"--error {error:g} is out of range: take more than 0 and at most 1")
 
+
+def log10(value: float) -> float | None:
+    """The logarithm of a number, None of 0."""
     return math.log10(value) if value > 0 else None

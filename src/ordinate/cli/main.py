@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
@@ -16,6 +16,7 @@ from ordinate.cli import (
     bench,
     catalogue,
     construct,
+    construct_adaptive,
     discover,
     doctor,
     evaluate,
@@ -48,11 +49,19 @@ ON_INTERRUPT = {
 class Commands(TyperGroup):
     """The commands; a misspelt one is answered with the nearest."""
 
+    what: ClassVar[str] = "command"
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the first argument names."""
         if args and args[0] not in self.commands:
-            raise OrdinateError(f"there is no command {args[0]!r}: {nearest(args[0], self.commands)}")
+            raise OrdinateError(f"there is no {self.what} {args[0]!r}: {nearest(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
+
+
+class Constructions(Commands):
+    """The commands of `ordinate construct`."""
+
+    what: ClassVar[str] = "construction"
 
 
 app = typer.Typer(
@@ -112,13 +121,25 @@ for function, example in (
     (report.report, "ordinate report results/positional --figures figures --tables tables"),
     (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
     (verify.verify, "ordinate verify addition-relation"),
-    (construct.construct, "ordinate construct fixed --lags 2,5 --heads 8"),
     (new.new, "ordinate new task running-range"),
     (serve.serve, "ordinate serve --open"),
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):
     app.command(function.__name__, epilog=f"Example: {example}")(function)
+
+constructions = typer.Typer(cls=Constructions)
+for construction, example in (
+    (construct.fixed, "ordinate construct fixed --lags 2,5 --heads 8"),
+    (construct_adaptive.adaptive, "ordinate construct adaptive --nesting 3 --heads 6 --tmx"),
+):
+    constructions.command(construction.__name__, epilog=f"Example: {example}")(construction)
+app.add_typer(
+    constructions,
+    name="construct",
+    help="Build memories as the weights of a Transformer, and measure them; with --json as a document.",
+    epilog="Example: ordinate construct fixed --lags 2,5 --heads 8",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

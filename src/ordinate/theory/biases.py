@@ -63,6 +63,10 @@ class Bias(ABC):
         """-phi(lag)."""
 
     @abstractmethod
+    def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """The lags, whole or not, that have these distances."""
+
+    @abstractmethod
     def log_growth(self, lag: int) -> float:
         """The logarithm of what a memory at this lag costs in the theorems: 0.01 T, or 1.01 log T."""
 
@@ -126,15 +130,18 @@ class Bias(ABC):
         """Slopes first + step k, rounded to 12 decimals so that they can be read."""
         return tuple(round(first + step * k, 12) for k in range(heads))
 
-    def check_lags(self, lags: Sequence[int], length: int | None = None) -> None:
-        """Refuse lags that no head sees, that repeat, or that a sequence of this length does not have."""
+    def check_lags(self, lags: Sequence[int], length: int | None = None, *, repeated: bool = False) -> None:
+        """Refuse lags that no head sees, that a sequence of this length does not have, or that repeat.
+
+        Those of adaptive memories may repeat: they are the furthest that different index functions reach.
+        """
         if not lags:
             raise OrdinateError("there are no lags: write at least one, such as --lags 2,5")
         if min(lags) < self.first_lag:
             raise OrdinateError(
                 f"lag {min(lags)} is out of range: {self.name} heads see lags from {self.first_lag} on"
             )
-        if len(set(lags)) < len(lags):
+        if not repeated and len(set(lags)) < len(lags):
             raise OrdinateError(f"lags {','.join(map(str, lags))} repeat one: write each lag once")
         if length is not None and max(lags) >= length:
             raise OrdinateError(
@@ -161,6 +168,10 @@ class Lin(Bias):
     def distance(self, lag: int) -> "mpf":
         """The lag itself."""
         return need_mpmath().mpf(lag)
+
+    def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """The same."""
+        return distances
 
     def log_growth(self, lag: int) -> float:
         """0.01 T."""
@@ -190,6 +201,15 @@ class Log(Bias):
     def distance(self, lag: int) -> "mpf":
         """The logarithm of the lag."""
         return need_mpmath().log(lag + self.shift)
+
+    def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """Their exponentials.
+
+        >>> LOG.lags_at(LOG.distances(np.array([1.0, 3.0]))).round(12).tolist()
+        [1.0, 3.0]
+        """
+        lags: ndarray = np.exp(distances) - self.shift
+        return lags
 
     def log_growth(self, lag: int) -> float:
         """1.01 log T."""

@@ -105,18 +105,23 @@ class Weights(NamedTuple):
     down: Float[ndarray, "1 hidden"]
 
 
-def weights_of(found: Fit, readout: Readout, *, normalised: bool) -> Weights:
-    """A fit as weights in float64; refused when it was made for more digits and float64 cannot hold its coefficients.
-
-    A softmax divides by the weights' sum over the lags there are. Values are scaled by the sum over the lags of the
-    fit's length, so that the last token of such a sequence is right.
-    """
+def check_held(found: Fit) -> None:
+    """Refuse coefficients that float64 cannot hold, and say what they take."""
     if not found.held_by(FLOAT64):
         raise OrdinateError(
             f"float64 cannot hold the coefficients of {len(found.slopes)} {found.bias.name} heads with slopes "
             f"{found.slopes[0]:g} to {found.slopes[-1]:g}: they reach {found.largest:.2g} and take "
             f"{found.digits:.2f} digits, float64 has {FLOAT64:.2f}"
         )
+
+
+def weights_of(found: Fit, readout: Readout, *, normalised: bool) -> Weights:
+    """A fit as weights in float64; refused when it was made for more digits and float64 cannot hold its coefficients.
+
+    A softmax divides by the weights' sum over the lags there are. Values are scaled by the sum over the lags of the
+    fit's length, so that the last token of such a sequence is right.
+    """
+    check_held(found)
     mp = need_mpmath()
     lags = found.bias.lags(found.length)
     sums = [mp.fsum(found.bias.weight(p, lag) for lag in lags) if normalised else 1 for p in found.slopes]
@@ -130,12 +135,16 @@ def weights_of(found: Fit, readout: Readout, *, normalised: bool) -> Weights:
     return Weights(np.array(found.slopes), values, up, offsets, heights[None])
 
 
+def encoding_of(bias: Bias, slopes: Float[Tensor, "layer head"]) -> SlopeBias:
+    """The encoding that adds this bias to scores."""
+    return LogBias(slopes, float(bias.shift)) if isinstance(bias, Log) else LinBias(slopes)
+
+
 def build_model(bias: Bias, weights: Weights, *, normalised: bool) -> MemoryTransformer:
     """The one-layer Transformer of these weights, in float64."""
     heads, memories = weights.values.shape
     width = memories + 1
-    slopes = torch.from_numpy(weights.slopes)[None]
-    encoding: SlopeBias = LogBias(slopes, float(bias.shift)) if isinstance(bias, Log) else LinBias(slopes)
+    encoding = encoding_of(bias, torch.from_numpy(weights.slopes)[None])
     attention = MemoryAttention(width, heads, 0, Looking(), normalised=normalised)
     readout = Ffn(width, len(weights.up), 1)
     model = MemoryTransformer(1, [attention], encoding, [None], readout, NoNorm()).double()
@@ -178,30 +187,30 @@ def evaluate_model(model: MemoryTransformer, lags: Sequence[int], readout: Reado
     if length <= LISTED:
         bits = torch.arange(2**length)[:, None] >> torch.arange(length)
         inputs = (bits % 2 * 2 - 1).double()
-        memories, outputs = _run(model, inputs)
+        memories, outputs = run_model(model, inputs)
         wanted = inputs @ targets
         found = (memories - wanted).abs().amax(0)
         largest = float((outputs - readout.target(wanted)).abs().max())
         return Evaluated(tuple(found.tolist()), largest, True, len(inputs))
-    response = _run(model, last)[0] - targets
+    response = run_model(model, last)[0] - targets
     signs = torch.sign(torch.cat([response, response.sum(1, keepdim=True)], dim=1)).T
     worst = torch.where(signs == 0, 1.0, signs)
-    errors = _run(model, worst)[0] - worst @ targets
+    errors = run_model(model, worst)[0] - worst @ targets
     found = errors[: len(lags)].diagonal().abs()
     return Evaluated(
         tuple(found.tolist()), float(errors[-1].sum().abs()), readout.linear, len(last) + len(worst)
     )
 
 
-def _run(
-    model: MemoryTransformer, inputs: Float[Tensor, "input token"]
-) -> tuple[Float[Tensor, "input memory"], Float[Tensor, " input"]]:
-    """The memories' columns in front of the readout, and the output, both at the last token."""
+def run_model(
+    model: MemoryTransformer, inputs: Float[Tensor, "input token"], at_once: int = CHUNK
+) -> tuple[Float[Tensor, "input column"], Float[Tensor, " input"]]:
+    """The columns behind x_t in front of the readout, the memories first, and the output, both at the last token."""
     coordinates = Coordinates.of(sequence=range(inputs.shape[1]))
     columns: list[Tensor] = []
     handle = model.readout.register_forward_pre_hook(lambda _, given: columns.append(given[0][:, -1, 1:]))
     try:
-        outputs = [model(chunk[..., None], coordinates)[:, -1, 0] for chunk in inputs.split(CHUNK)]
+        outputs = [model(chunk[..., None], coordinates)[:, -1, 0] for chunk in inputs.split(at_once)]
     finally:
         handle.remove()
     return torch.cat(columns), torch.cat(outputs)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FLOAT64 = 53 * math.log10(2)
 """Digits of float64: 15.95."""
 FLOAT32 = 24 * math.log10(2)
+SPARE, SPARE_A_HEAD = 40.0, 4.0
+"""More digits than coefficients take for the slopes of Appendix F, and more for every head."""
 MOST_HEADS = 256
 """Heads that a fit takes."""
 MOST_LAGS = 4096
@@ -186,6 +188,16 @@ class _Basis:
             mp.fdot(exact[head:], [self._inverse[i][head] for i in range(head, count)])
             for head in range(count)
         ]
+
+
+def paper_fit(bias: Bias, heads: int, kernels: Float[ndarray, "memory lag"]) -> Fit:
+    """The best coefficients for the slopes of Appendix F, in as many digits as they take.
+
+    >>> from ordinate.theory.biases import LIN
+    >>> paper_fit(LIN, 16, np.eye(20)[[2]]).held_by(FLOAT64)
+    False
+    """
+    return fit(bias, bias.paper_slopes(heads), kernels, digits=SPARE + heads * SPARE_A_HEAD)
 
 
 def quick_cost(

@@ -38,7 +38,7 @@ def head_split(heads: int, lags: Sequence[int], bias: Bias) -> tuple[int, ...]:
     >>> head_split(8, [2, 5], LIN), head_split(8, [2, 5], LOG)
     ((4, 4), (2, 6))
     """
-    bias.check_lags(lags)
+    bias.check_lags(lags, repeated=True)
     _check_heads(heads)
     if heads < len(lags):
         raise OrdinateError(
@@ -92,7 +92,7 @@ def nested_rate(lags: Sequence[int], nesting: int, heads: int, order: int, bias:
     >>> round(nested_rate([2, 5], 2, 8, 1, LIN), 4)
     0.1898
     """
-    bias.check_lags(lags)
+    bias.check_lags(lags, repeated=True)
     _check_nesting(nesting, len(lags))
     power = 2 * order + 2
     terms = [power * bias.log_growth(lag) for lag in lags[:nesting]]

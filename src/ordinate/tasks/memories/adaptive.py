@@ -59,14 +59,15 @@ class AdaptiveMemory(MemoryTask):
             )
         check_reach(self.reach, self.length)
         for number in range(1, self.memories + 1):
-            self._index(number).check(self._arguments(number), self.tokens, self.within)
+            self.index_of(number).check(self.arguments_of(number), self.tokens, self.within)
         self.readout.check(self.memories + self.current, self.tokens)
         return self
 
-    def _index(self, number: int) -> Index:
+    def index_of(self, number: int) -> Index:
+        """g of this number, from 1 on."""
         return self.index[0] if len(self.index) == 1 else self.index[number - 1]
 
-    def _arguments(self, number: int) -> int:
+    def arguments_of(self, number: int) -> int:
         """How many tokens g of this number reads, x_t included."""
         return 1 + min(number - 1, self.nesting)
 
@@ -98,8 +99,8 @@ class AdaptiveMemory(MemoryTask):
         place = torch.arange(numbers.shape[1], device=numbers.device)
         found = [numbers]
         for number in range(1, self.memories + 1):
-            arguments = torch.stack(found[: self._arguments(number)], dim=-1)
-            source = place - self._index(number).lag(arguments, self.tokens, self.within, number)
+            arguments = torch.stack(found[: self.arguments_of(number)], dim=-1)
+            source = place - self.index_of(number).lag(arguments, self.tokens, self.within, number)
             there = numbers.gather(1, source.clamp(min=0))
             found.append(torch.where(source >= 0, there, 0.0))
         return torch.stack(found if self.current else found[1:], dim=-1)
