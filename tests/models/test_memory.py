@@ -23,6 +23,7 @@ from ordinate.positions.encodings import (
     RpeLog,
     Site,
 )
+from ordinate.positions.encodings.rpe import LinBias
 from ordinate.tasks import make_task
 from ordinate.training import Recipe, train
 from ordinate.training.ensemble import ensemble_losses
@@ -205,6 +206,12 @@ def test_slopes_can_be_set_and_read():
     torch.testing.assert_close(encoding.slopes[0], torch.tensor([1 / 256, 1 / 16, 1], dtype=torch.float64))
     with pytest.raises(OrdinateError, match="slopes must be positive, got -1: write p > 0"):
         encoding.set_slopes(0, [1.0, -1.0, 2.0])
+
+
+def test_slopes_come_back_to_the_last_digits():
+    """What is constructed rests on slopes that are far from 0 too."""
+    given = torch.tensor([[1e-3, 0.5, 19.9, 20.4, 25.0, 39.9, 40.1, 300.0]], dtype=torch.float64)
+    torch.testing.assert_close(LinBias(given).slopes, given, rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"fire", "rope", "none"}))

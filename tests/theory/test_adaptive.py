@@ -11,7 +11,7 @@ from ordinate.errors import OrdinateError
 from ordinate.tasks import make_task
 from ordinate.tasks.memories import PROPOSITION_4_2, WORKED_EXAMPLE
 from ordinate.theory import adaptive_error
-from ordinate.theory.adaptive import build_adaptive, check_errors, plan_layers
+from ordinate.theory.adaptive import build_adaptive, check_errors, plan_layers, told_apart_heads
 from ordinate.theory.adaptive_error import all_sequences, evaluate_adaptive, worst_sequences
 from ordinate.theory.biases import LIN, LOG
 from ordinate.theory.fits import fit, paper_fit
@@ -36,7 +36,9 @@ TARGETS = {
 HEADS = {"lin": 4, "log": 5}
 """For each memory that shares the last layer."""
 cases = pytest.mark.parametrize(
-    ("name", "bias"), [(name, bias) for name in TARGETS for bias in (LIN, LOG)], ids=str
+    ("name", "bias"),
+    [(name, bias) for name in TARGETS for bias in (LIN, LOG)],
+    ids=lambda part: getattr(part, "name", part),
 )
 
 
@@ -82,7 +84,7 @@ def by_definition(task, tokens, t):
 @cases
 @pytest.mark.parametrize("tmx", [False, True], ids=["dot products", "tmx"])
 @torch.no_grad()
-def test_every_token_of_every_input(name, bias, tmx):
+def test_every_token_of_every_fifth_input(name, bias, tmx):
     task = TARGETS[name]
     plan = planned(task, bias)
     fits = fitted(plan)
@@ -212,6 +214,20 @@ def test_the_tolerance_is_that_of_rounding():
                 assert bias.lags_at(index).round() == lag
         wrong = units.at(torch.tensor([[1.0, -1 + 1.3 * allowed]]).double().numpy())
         assert bias.lags_at(wrong).round() != 5
+
+
+@torch.no_grad()
+def test_heads_that_float64_cannot_tell_apart_are_idle():
+    plan = told_apart_heads(plan_layers(TARGETS["drawn"], LIN, 12), LENGTH)
+    assert plan.total_heads == 12
+    assert max(plan.heads) < 12
+    assert plan.heads[1:] == (6, 6)
+    fits = fitted(plan)
+    model = build_adaptive(plan, fits)
+    assert not model.layers[1].attention.w_v[plan.heads[0] :].any()
+    assert evaluate_adaptive(model, plan, fits, LENGTH).output <= bounded(plan, fits) + 1e-6
+    with pytest.raises(OrdinateError, match="30 heads are more than float64 can hold coefficients for"):
+        told_apart_heads(plan_layers(WORKED_EXAMPLE, LIN, 30), LENGTH)
 
 
 def test_what_float64_cannot_hold_is_refused():

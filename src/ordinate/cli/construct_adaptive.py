@@ -66,20 +66,18 @@ def adaptive(
     """
     from ordinate.cli.output import print_json
     from ordinate.cli.progress import SearchProgress
-    from ordinate.theory.adaptive import build_adaptive, check_errors, plan_layers
+    from ordinate.theory.adaptive import build_adaptive, check_errors, plan_layers, told_apart_heads
     from ordinate.theory.adaptive_error import evaluate_adaptive
     from ordinate.theory.biases import find_bias
     from ordinate.theory.fits import paper_fit
-    from ordinate.theory.search import check_heads, optimise_slopes
+    from ordinate.theory.search import optimise_slopes
 
     check_slopes(slopes)
     check_error(error)
     chosen_bias = find_bias(bias)
     task = chosen_target(target, nesting, memories, lags, options, length)
-    plan = plan_layers(task, chosen_bias, heads, layers)
+    plan = told_apart_heads(plan_layers(task, chosen_bias, heads, layers), length)
     sights = tuple(zip(plan.seen(length), plan.heads, strict=True))
-    for seen, count in sights:
-        check_heads(seen, count, len(seen.places))
     fits = {"paper": _each(sights, lambda seen, count: paper_fit(seen, count, seen.indicator))}
     if slopes == "paper":
         check_errors(plan, fits["paper"], error, slopes)  # refused before the search
@@ -220,6 +218,13 @@ def _weights(model: "MemoryTransformer") -> dict[str, Any]:
     return {name: value.tolist() for name, value in model.state_dict().items() if bool(value.any())}
 
 
+def _power(row: dict[str, Any]) -> str:
+    """The largest coefficient; those of the proof are not listed."""
+    if "largest_log10" not in row:
+        return ""
+    return "0" if row["largest_log10"] is None else f"10^{row['largest_log10']:.1f}"
+
+
 def _show(document: dict[str, Any]) -> None:
     from ordinate.cli.output import print_table, say
     from ordinate.figures.numbers import show_number
@@ -231,14 +236,13 @@ def _show(document: dict[str, Any]) -> None:
     rows = []
     for row in document["constructions"]:
         given = [slope for one in row.get("slopes", ()) for slope in one]
-        largest = row.get("largest_log10")
         rows.append(
             [
                 row["name"],
                 row["coefficients"],
                 f"{min(given):g} .. {max(given):g}" if given else "",
                 numbers(row["errors"]),
-                "" if largest is None else f"10^{largest:.1f}",
+                _power(row),
                 show_number(row.get("digits")),
                 show_number(row.get("float64_error")),
             ]

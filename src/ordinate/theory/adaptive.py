@@ -15,7 +15,7 @@ Proposition 4.5.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -35,10 +35,11 @@ from ordinate.theory.construct import PRODUCT, SUM, Readout, check_held, encodin
 from ordinate.theory.fits import FLOAT64, Fit
 from ordinate.theory.indexed import Indexed, enough, indexed
 from ordinate.theory.rates import head_split, required_depth
+from ordinate.theory.search import check_heads, told_apart
 from ordinate.theory.tables import SIGNS, Units, table_units
 
 IDLE_SLOPE = 1.0
-"""Slope of the heads of the first layer, which do nothing."""
+"""Slope of heads that do nothing, such as those of the first layer."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class Plan:
     bias: Bias
     groups: tuple[tuple[int, ...], ...]
     """Memories that are fetched together, from layer 2 on; numbers from 1."""
+    total_heads: int
+    """H, of every layer."""
     heads: tuple[int, ...]
-    """Of each memory, in its layer."""
+    """Of each memory, in its layer; the others of the layer are idle."""
     lags: tuple[tuple[int, ...], ...]
     """All that each memory's index can be."""
     units: tuple[Units, ...]
@@ -68,11 +71,6 @@ class Plan:
     def width(self) -> int:
         """D = (M + 1)(d + 1), d = 1."""
         return 2 * self.task.memories + 2
-
-    @property
-    def total_heads(self) -> int:
-        """H, of every layer."""
-        return sum(self.heads[number - 1] for number in self.groups[0])
 
     @property
     def furthest(self) -> tuple[int, ...]:
@@ -132,7 +130,23 @@ def plan_layers(task: AdaptiveMemory, bias: Bias, heads: int, layers: int | None
         table_units(values, bias.distances(table.ravel().astype(np.float64)).reshape(table.shape))
         for table in tables
     )
-    return Plan(task, bias, groups, (heads,) * alone + split, lags, units, readout, reads)
+    return Plan(task, bias, groups, heads, (heads,) * alone + split, lags, units, readout, reads)
+
+
+def told_apart_heads(plan: Plan, length: int) -> Plan:
+    """The same with heads idle where float64 tells fewer apart than a memory has; refused where all have too many.
+
+    >>> from ordinate.tasks.memories import AdaptiveMemory
+    >>> from ordinate.theory.biases import LIN
+    >>> plan = plan_layers(AdaptiveMemory(nesting=1, memories=3), LIN, 12)
+    >>> plan.heads, told_apart_heads(plan, 8).heads
+    ((12, 6, 6), (9, 6, 6))
+    """
+    seen = plan.seen(length)
+    most = [told_apart(one, len(one.places)) for one in seen]
+    if all(heads > apart for heads, apart in zip(plan.heads, most, strict=True)):
+        check_heads(seen[-1], plan.heads[-1], len(seen[-1].places))
+    return replace(plan, heads=tuple(map(min, plan.heads, most)))
 
 
 def check_errors(plan: Plan, fits: Sequence[Fit], error: float, slopes: str) -> None:
@@ -184,9 +198,11 @@ def build_adaptive(plan: Plan, fits: Sequence[Fit], *, tmx: bool = False) -> Mem
 
 def _slopes(plan: Plan, fits: Sequence[Fit]) -> Float[Tensor, "layer head"]:
     """Of all layers, those of the memories of a layer one behind the other."""
-    rows = [[IDLE_SLOPE] * plan.total_heads]
-    rows += [[slope for number in group for slope in fits[number - 1].slopes] for group in plan.groups]
-    return torch.tensor(rows, dtype=torch.float64)
+    slopes = torch.full((plan.layers, plan.total_heads), IDLE_SLOPE, dtype=torch.float64)
+    for row, group in zip(slopes[1:], plan.groups, strict=True):
+        own = [slope for number in group for slope in fits[number - 1].slopes]
+        row[: len(own)] = torch.tensor(own, dtype=torch.float64)
+    return slopes
 
 
 def _index_ffn(plan: Plan, group: Sequence[int], *, first: bool) -> Ffn:

@@ -5,10 +5,13 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+BEYOND = 40.0
+"""From here on e^-free is nothing beside free in float64, and the logarithm is free itself."""
+
 
 def positive(free: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
     """log(1 + e^free) > 0."""
-    return F.softplus(free)
+    return F.softplus(free, threshold=BEYOND)
 
 
 def free(positive: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
