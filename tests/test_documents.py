@@ -158,3 +158,11 @@ def test_the_commands_and_columns_of_reports_are_those_of_today(tmp_path, monkey
     assert Path("tables", "beyond-cascades-values.tex").is_file()
     assert main(shlex.split(training)[1:]) == 2
     assert "ordinate[track]" in capsys.readouterr().err
+
+
+def test_the_theory_of_the_docs_works(capsys):
+    (code,) = python_blocks("docs/memories.md")
+    exec(code, {})
+    depth, *lines = capsys.readouterr().out.splitlines()
+    assert depth == "4"
+    assert len(lines) == 4

@@ -1,11 +1,14 @@
 """Examples that train for longer."""
 
+import re
 import runpy
+import shlex
 import subprocess
 import sys
 
 import pytest
 
+from ordinate.cli.main import main
 from tests.links import broken_site
 from tests.test_documents import ROOT
 
@@ -38,3 +41,18 @@ def test_the_documentation_builds_without_a_warning_and_its_links_lead_somewhere
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "No issues found" in done.stdout + done.stderr, done.stdout
     assert broken_site(tmp_path / "site") == []
+
+
+def test_the_constructions_of_the_docs_are_those_of_today(capsys):
+    """What stands behind a command in docs/memories.md is what it prints, but for numbers and the width of tables."""
+    text = (ROOT / "docs" / "memories.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\n\$ ordinate (.*)\n([^`]*)```", text)
+    assert len(blocks) >= 3
+    for command, said in blocks:
+        main(shlex.split(command))
+        found = capsys.readouterr()
+        assert words(found.out or found.err.splitlines()[-1]) == words(said)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-zA-Z]+", text)
