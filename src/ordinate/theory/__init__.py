@@ -6,7 +6,8 @@ cases (`proposition`); these names are exported here.
 
 Memories (arXiv 2402.00522), a module each: approximation rates (`rates`), the sums of its Appendix F (`sums`), best
 sums of heads in a given number of digits (`fits`, `search`, `reach`), what a lag takes (`needs`), the exact
-minimax of attention without dot product (`minimax`), and fixed memories as weights (`construct`).
+minimax of attention without dot product (`minimax`), fixed memories as weights (`construct`), and adaptive ones
+(`adaptive`, `adaptive_error`), from finite tables (`tables`) and heads that fetch at an index (`indexed`).
 """
 
 from ordinate.theory.flow import flow_slope, integrate_flow, invariant_products, positions_of
