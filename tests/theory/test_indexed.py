@@ -1,6 +1,7 @@
 """Heads that fetch at an index: the places they are fitted over, and that one sum serves all indices."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -46,7 +47,8 @@ def test_one_sum_is_the_indicator_of_every_index(bias, lags):
             gap = lag - index if bias is LIN else math.log(lag / index)
             fetched = sum(v * math.exp(-p * gap) for v, p in zip(values, found.slopes, strict=True))
             error += abs(fetched - (lag == index))
-        assert error <= found.error + 1e-9
+        # coefficients and exponentials are rounded, and the former are large
+        assert error <= found.error + 32 * sys.float_info.epsilon * max(found.roundings)
     assert found.error < 0.5
 
 

@@ -92,7 +92,8 @@ def worst_sequences(plan: Plan, fits: Sequence[Fit], length: int) -> Float[Tenso
     signs = torch.where(directions < 0, -1.0, 1.0).double()
     both = torch.cat([signs, -signs], dim=1)
     inputs = torch.where(given.isnan()[:, None], both, given.nan_to_num()[:, None])
-    return inputs.flatten(0, 1).flip(1).unique(dim=0)
+    worst: Tensor = inputs.flatten(0, 1).flip(1).unique(dim=0)
+    return worst
 
 
 def _weights(plan: Plan) -> Float[Tensor, " memory"]:
