@@ -52,12 +52,18 @@ def test_a_plan_is_a_row_a_paper_and_the_most_expensive_figures():
 
 
 def test_the_example_trains_and_evaluates(tmp_path, monkeypatch, capsys):
+    """With a fifth of its steps; `tests/slow` takes all."""
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(ROOT / "examples" / "quickstart.py"))
-    lines = capsys.readouterr().out.splitlines()
+    code = (ROOT / "examples" / "quickstart.py").read_text(encoding="utf-8")
+    assert "steps=300" in code
+    exec(code.replace("steps=300", "steps=60"), {})
+    assert example_errors(capsys.readouterr().out)[0] < 18  # the best constant
+
+
+def example_errors(text):
+    lines = text.splitlines()
     assert len(lines) == 3
-    errors = [float(line.rsplit(" ", 1)[1]) for line in lines]
-    assert errors[0] < 1.0  # it has learned: the best constant scores 18
+    return [float(line.rsplit(" ", 1)[1]) for line in lines]
 
 
 def python_blocks(name):

@@ -10,7 +10,13 @@ import pytest
 
 from ordinate.cli.main import main
 from tests.links import broken_site
-from tests.test_documents import ROOT
+from tests.test_documents import ROOT, example_errors
+
+
+def test_the_first_example_learns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "quickstart.py"))
+    assert example_errors(capsys.readouterr().out)[0] < 1.0  # the best constant scores 18
 
 
 def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_lengths(
