@@ -194,7 +194,8 @@ def _context(*modules: str) -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     own = [name for name in modules if name.startswith("ordinate.")]
-    context.set_forkserver_preload(["torch", "ordinate", *own])
+    # Every optimiser of PyTorch imports its compiler, which takes longer than all the rest: once is enough.
+    context.set_forkserver_preload(["torch", "ordinate", *own, *(["torch._dynamo"] if own else [])])
     return context
 
 
