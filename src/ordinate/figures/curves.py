@@ -199,8 +199,10 @@ def logarithmic(axes: Axes, panel: Panel) -> None:
     shown = [s.table[np.isfinite(s.table) & (s.table > 0)] for s in panel.series]
     if any(len(values) for values in shown):
         values = np.concatenate(shown)
-        if values.max() < 10 * values.min():  # within a decade a tick at powers of ten may be none at all
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5), numticks=8))
+        span = values.max() / values.min()
+        if span < 100:  # there may be one power of ten or none
+            few = MaxNLocator(5, steps=[1, 2, 5, 10]) if span < 3 else LogLocator(subs=(1, 2, 5), numticks=8)
+            axes.yaxis.set_major_locator(few)
             axes.yaxis.set_major_formatter(ScalarFormatter())
     if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):
         # A logarithmic axis cannot find its own limits without a number above 0.
