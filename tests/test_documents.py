@@ -171,4 +171,4 @@ def test_the_theory_of_the_docs_works(capsys):
     exec(code, {})
     depth, *lines = capsys.readouterr().out.splitlines()
     assert depth == "4"
-    assert len(lines) == 4
+    assert len(lines) == 3
