@@ -50,6 +50,13 @@ def test_every_claim_is_about_a_place_of_the_figure(name):
         assert len(set(names)) == len(names)
 
 
+@pytest.mark.parametrize("name", ["exp-4a", "exp-4b", "biases"])
+def test_sums_over_all_tokens_are_scored_at_the_last_whose_softmax_has_one_sum(name):
+    figure = FIGURES[f"memories/{name}"]
+    for scale in figure.scales:
+        assert all(recipe.task.last for recipe in figure.plan(scale).recipes)
+
+
 def test_models_of_all_depths_have_about_as_many_parameters():
     grid = nesting.GRIDS["laptop"]
     task = grid.target(1)

@@ -157,7 +157,7 @@ def biases(scale: str) -> Plan:
     heads = size.heads[len(size.heads) // 2]
     sheets = []
     for place, (title, kernel) in enumerate(KERNELS.items()):
-        task = make_task("decaying-memory", length=size.length, kernels=[kernel])
+        task = make_task("decaying-memory", length=size.length, kernels=[kernel], last=True)
         lines = []
         for role, (label, encoding) in zip(ROLES, BIASES.items(), strict=True):
             layer = Memory(layers=1, heads=heads, ffn=False, encoding=(encoding,), attention=Dp())
