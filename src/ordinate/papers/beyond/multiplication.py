@@ -92,7 +92,7 @@ SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "l
 
 
 def _laptop_3() -> Scale:
-    chosen, steps = task(3), 26_000
+    chosen, steps = task(3), 20_000
     sizes: dict[str, Any] = {"layers": 5, "heads": 8, "width": 128, "hidden": 256, "gated": True}
     optimizer = Muon(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1)
     sizes |= {
