@@ -1,9 +1,10 @@
 """Section `best-mode`: samples per second of all cores together, in each way to train many seeds.
 
 Ours: a process with one thread for each core, in the real loop, their steps counted in common windows of time.
-The textbook: one seed after another on all threads. Both take turns. Start-up (imports, data, warm-up) is
-reported and not part of the rate. A training in bfloat16 ends in float32, so its ratio is put together:
-1 / ((1 - finish) / bfloat16 + finish / float32).
+The textbook: one seed after another on all threads. Both take turns. As in `throughput`, a whole published run is put
+together from its steps, its data and its evaluations; those of ours are timed on one thread, and as many runs as there
+are processes go on at once. Start-up (imports, first data, warm-up) is reported and not part of the rate. A training in
+bfloat16 ends in float32, so its ratio is put together: 1 / ((1 - finish) / bfloat16 + finish / float32).
 """
 
 import torch
@@ -13,6 +14,7 @@ from ordinate.benchmarks.published import change, published
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Mode, Settings
 from ordinate.benchmarks.textbook import TextbookTraining
+from ordinate.benchmarks.throughput import Parts, around_steps
 from ordinate.benchmarks.timing import matmul_rate, threads
 from ordinate.evaluation.cost import alternate
 from ordinate.runs import cores
@@ -29,14 +31,19 @@ FINISH = Training().finish
 
 def run(settings: Settings, progress: Progress) -> list[Row]:
     """Rates, ratio and start-up of every candidate, then the winner's ratio."""
-    textbook = TextbookTraining("sum", "positional", samples=settings.samples, tests=1, batch=settings.batch)
+    textbook = TextbookTraining(
+        "sum", "positional", samples=settings.samples, tests=settings.tests, batch=settings.batch
+    )
+    progress("data and evaluation")
+    with threads(settings.threads or cores()):
+        around = around_steps(published("positional", settings), textbook, settings, our_threads=1)
     speed = bfloat16_speed(settings)
     rows = [Row("bfloat16 / float32 matrix product, one thread", speed, "x")]
     ratios: dict[Mode, float] = {}
     for mode in settings.modes:
         if mode.precision == "float32" or speed > 1:
             progress(mode.name)
-            found, ratios[mode] = measure(mode, textbook, settings)
+            found, ratios[mode] = measure(mode, textbook, around, settings)
             rows += found
     finals = {_final_name(mode): with_finish(mode, ratios) for mode in ratios}
     rows += [Row(f"{name}: ours / textbook", ratio, "x") for name, ratio in finals.items()]
@@ -55,7 +62,12 @@ def bfloat16_speed(settings: Settings) -> float:
     return low / full
 
 
-def measure(mode: Mode, textbook: TextbookTraining, settings: Settings) -> tuple[list[Row], float]:
+def measure(
+    mode: Mode,
+    textbook: TextbookTraining,
+    around: tuple[list[float], list[float]],
+    settings: Settings,
+) -> tuple[list[Row], float]:
     """Rows of a mode, its precision kept throughout, and its ratio to the textbook measured in the same minutes."""
     recipe = change(
         published("positional", settings),
@@ -71,12 +83,17 @@ def measure(mode: Mode, textbook: TextbookTraining, settings: Settings) -> tuple
             return 1 / textbook.step_seconds(settings.steps)
 
     with Crew(recipe, members=mode.members, workers=workers, window=settings.window) as crew:
-        ours, other = (settings.batch * rate for rate in alternate(settings.repeats, crew.rate, theirs))
-        rows = [
-            Row(f"{mode.name}: {workers} processes", ours, "samples/s"),
-            Row(f"{mode.name}: the textbook beside it", other, "samples/s"),
-            Row(f"{mode.name}: start-up", crew.start_up, "s"),
-        ]
+        steps = alternate(settings.repeats, crew.rate, theirs)
+        start_up = crew.start_up
+    ours, other = (
+        Parts(generation / runs, 1 / rate, evaluation / runs).rate(settings)
+        for generation, rate, evaluation, runs in zip(around[0], steps, around[1], (workers, 1), strict=True)
+    )
+    rows = [
+        Row(f"{mode.name}: {workers} processes", ours, "samples/s"),
+        Row(f"{mode.name}: the textbook beside it", other, "samples/s"),
+        Row(f"{mode.name}: start-up", start_up, "s"),
+    ]
     return rows, ours / other
 
 

@@ -73,15 +73,7 @@ def measure(kind: str, settings: Settings) -> tuple[Parts, Parts]:
     theirs = TextbookTraining(
         "sum", kind, samples=settings.samples, tests=settings.tests, batch=settings.batch
     )
-    with TemporaryDirectory() as folder:
-        ours = _start(recipe, folder)
-        ours.evaluate(ours.best)  # draws the test sets
-        generation = alternate(settings.repeats, lambda: _generate(recipe, folder), lambda: _make(settings))
-        evaluation = alternate(
-            settings.repeats,
-            lambda: seconds_of(lambda: ours.evaluate(ours.best)),
-            lambda: seconds_of(theirs.evaluate),
-        )
+    generation, evaluation = around_steps(recipe, theirs, settings, torch.get_num_threads())
     step = alternate(
         settings.repeats,
         lambda: step_seconds(recipe, settings.steps),
@@ -89,6 +81,29 @@ def measure(kind: str, settings: Settings) -> tuple[Parts, Parts]:
     )
     first, second = (Parts(*parts) for parts in zip(generation, step, evaluation, strict=True))
     return first, second
+
+
+def around_steps(
+    recipe: Recipe, theirs: TextbookTraining, settings: Settings, our_threads: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of ours and of the textbook for all data, and for an evaluation."""
+    with TemporaryDirectory() as folder:
+        with threads(our_threads):
+            ours = _start(recipe, folder)
+            ours.evaluate(ours.best)  # draws the test sets
+
+        def generate() -> float:
+            with threads(our_threads):
+                return _generate(recipe, folder)
+
+        def evaluate() -> float:
+            with threads(our_threads):
+                return seconds_of(lambda: ours.evaluate(ours.best))
+
+        return (
+            alternate(settings.repeats, generate, lambda: _make(settings)),
+            alternate(settings.repeats, evaluate, lambda: seconds_of(theirs.evaluate)),
+        )
 
 
 def _start(recipe: Recipe, folder: str) -> Member:
