@@ -147,6 +147,18 @@ def test_runs_of_an_empty_folder(call, tmp_path, monkeypatch):
     assert "no runs in runs" in call("runs").err
 
 
+def test_runs_travel_as_one_file(call, store, tmp_path):
+    file, there = tmp_path / "tiny.zip", tmp_path / "there"
+    packed = call("runs", "--store", store, "--name", "tiny*", "--pack", file, "--json").json
+    assert packed["bytes"] == file.stat().st_size
+    assert call("runs", "--store", there, "--unpack", file, "--json").json["added"] == packed["packed"]
+    assert "stayed as they were" in call("runs", "--store", there, "--unpack", file).out
+    assert {run["id"] for run in _runs(call, there)} == set(packed["packed"])
+    assert "write --pack FILE --whole" in call("runs", "--store", store, "--whole").error
+    assert "no runs to pack" in call("runs", "--store", store, "--name", "x", "--pack", file).error
+    assert "cannot unpack" in call("runs", "--unpack", tmp_path / "none.zip").error
+
+
 def test_runs_compare(call, store):
     tiny = _runs(call, store)[1]["id"]
     words = ("--store", store, "--compare", tiny, "--compare", "other")

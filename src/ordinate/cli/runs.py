@@ -23,13 +23,28 @@ def runs(
     compare: Annotated[
         list[str] | None, typer.Option(metavar="RUN", help="Show how runs differ; give it twice or more.")
     ] = None,
+    pack: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the runs that ended to one file.")
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --pack: all runs, with weights and states to go on from.")
+    ] = False,
+    unpack: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Bring the runs of such a file into the store.")
+    ] = None,
     store: StoreFolder = None,
     json: Json = False,
 ) -> None:
-    """List the runs of a store, or compare some of them side by side."""
+    """List the runs of a store, compare some of them side by side, or let them travel as one file."""
+    from ordinate.cli.archives import pack_runs, unpack_runs
     from ordinate.runs import Store
     from ordinate.runs.compare import flatten
 
+    if whole and pack is None:
+        raise OrdinateError("--whole goes with --pack: write --pack FILE --whole")
+    if unpack is not None:
+        unpack_runs(Store(store or Path("runs")), unpack, json)
+        return
     if store is not None and not store.is_dir():
         raise OrdinateError(f"there is no folder {str(store)!r}: write the --out of a training")
     there = Store(store or Path("runs"))
@@ -46,7 +61,10 @@ def runs(
         chosen = [
             record for record, recipe in zip(chosen, flat, strict=True) if recipe.get(key, ...) == value
         ]
-    _list(there, chosen, json)
+    if pack is not None:
+        pack_runs(there, chosen, pack, whole, json)
+    else:
+        _list(there, chosen, json)
 
 
 def _check(task: str | None, model: str | None, status: str | None) -> None:

@@ -215,7 +215,9 @@ def _load(
     run: Run, folder: str, what: str, step: int | None, known: list[int]
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not known:
-        raise OrdinateError(f"run {run.id} has no {what} yet: train it first")
+        light = ": it was packed without its weights, pack it --whole"
+        hint = light if run.status == "done" else " yet: train it first"
+        raise OrdinateError(f"run {run.id} has no {what}{hint}")
     step = known[-1] if step is None else step
     if step not in known:
         listed = ", ".join(map(str, known))
