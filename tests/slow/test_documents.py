@@ -41,12 +41,13 @@ def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_leng
 
 def test_the_documentation_builds_without_a_warning_and_its_links_lead_somewhere(tmp_path):
     pytest.importorskip("zensical", reason="the documentation needs ordinate[docs]")
-    for name in ("docs", "src", "mkdocs.yml"):
+    for name in ("docs", "src", "tools", "mkdocs.yml"):
         (tmp_path / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "zensical", "build", "--clean"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "No issues found" in done.stdout + done.stderr, done.stdout
     assert broken_site(tmp_path / "site") == []
+    assert "<blockquote>" not in (tmp_path / "site" / "reference.html").read_text()  # examples are code
 
 
 def test_the_constructions_of_the_docs_are_those_of_today(capsys):
