@@ -38,6 +38,7 @@ export function playground(place, rest, signal) {
     h("div", { class: "bar" }, sweeping, h("button", { type: "button", onclick: () => { stored(); drawBreaks(); } }, "Forget the drawn ones")));
   const maps = h("section", { class: "panel" });
   const lengths = h("div", { class: "bar length" }, h("div", { class: "grow" }, field("Length", slider)), field("Digits", length));
+  const noun = () => (state.tasks.get(state.task)?.family === "arithmetic" ? "digits" : "symbols");
   fill(place,
     h("h1", {}, "Playground"),
     h("p", { class: "lead" }, "Type an input, or drag the length, and see what models make of it that were trained on short ones only."),
@@ -54,6 +55,7 @@ export function playground(place, rest, signal) {
     state.models = models.map((control) => control.value);
     const task = state.tasks.get(state.task);
     lengths.hidden = !task.lengths;
+    setText(lengths.querySelector(`label[for=${length.id}]`), noun() === "digits" ? "Digits" : "Symbols");
     const examples = TRY[state.task] ?? [];
     tries.hidden = !examples.length;
     fill(tries, "Try ", examples.map((example) => h("button", { type: "button", class: "chip", onclick: () => { text.value = example; typed(); } }, example)));
@@ -69,7 +71,7 @@ export function playground(place, rest, signal) {
   function fromLength() {
     const wanted = Number(length.value);
     slider.value = STOPS.findLastIndex((stop) => stop <= Math.max(5, wanted));
-    slider.setAttribute("aria-valuetext", `${wanted} digits`);
+    slider.setAttribute("aria-valuetext", `${wanted} ${noun()}`);
   }
 
   // Asking
@@ -118,7 +120,7 @@ export function playground(place, rest, signal) {
   const later = () => { clearTimeout(timer); timer = setTimeout(draw, WAIT); };
   slider.addEventListener("input", () => {
     length.value = STOPS[slider.value];
-    slider.setAttribute("aria-valuetext", `${length.value} digits`);
+    slider.setAttribute("aria-valuetext", `${length.value} ${noun()}`);
     later();
   });
   length.addEventListener("input", () => { fromLength(); later(); });
@@ -193,14 +195,13 @@ export function playground(place, rest, signal) {
     const task = state.tasks.get(state.task);
     breaks.hidden = !task?.lengths || !asked().length;
     if (breaks.hidden) return;
-    const noun = task.family === "arithmetic" ? "digits" : "symbols";
     const curve = (id, key) => [...(measured.get(id) ?? new Map())].sort(([a], [b]) => a - b).filter(([, known]) => known[key] !== null).map(([at, known]) => [at, 100 * known[key]]);
     const names = asked().map((id) => state.all.find((model) => model.id === id)?.title.split(/[:,]/)[0] ?? id);
     if (!drawn || titles !== names.join()) {
       drawn?.close();
       titles = names.join();
       drawn = chart(picture, {
-        series: names.flatMap((name, look) => [{ label: `${name}: whole answers`, look }, { label: `${name}: single ${noun}`, look, thin: true }]),
+        series: names.flatMap((name, look) => [{ label: `${name}: whole answers`, look }, { label: `${name}: single ${noun()}`, look, thin: true }]),
         x: "length", y: "% right", logX: true, range: [-4, 104], points: true, ticksX: [5, 10, 20, 50, 100, 200, 500, 1000].filter((tick) => tick <= task.longest),
       });
     }
