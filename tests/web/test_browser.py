@@ -192,6 +192,8 @@ def test_other_tasks_and_other_models_can_be_chosen(visit, done):
     until(page, "() => document.querySelectorAll('.outcome').length === 1")
     page.get_by_label("Task", exact=True).select_option("median")
     page.wait_for_selector("text=No model of this task has been trained here yet")
+    assert page.get_by_label("Symbols").is_visible()
+    assert page.get_by_label("Digits").count() == 0
 
 
 def test_attention_can_be_read_by_keyboard(visit):
