@@ -31,7 +31,7 @@ def chunks(monkeypatch):
     """Chunks of a few queries, and weights made again."""
     monkeypatch.setattr(pairwise, "CHUNK", 8)
     monkeypatch.setattr(pairwise, "QUERIES", 3)
-    monkeypatch.setattr(pairwise, "KEEP", 0)
+    monkeypatch.setattr(pairwise, "KEEP", (0, 0))
 
 
 @given(pieces(), forms, heads_apart, st.booleans())
@@ -40,7 +40,14 @@ def test_it_is_the_formula(parts, form, tables, bias):
     assert_same(dense_attention, slow, pattern, arguments(pattern, form, tables=tables, bias=bias), scale=0.7)
 
 
-@given(pieces(), forms, heads_apart, st.booleans(), st.sampled_from([1, 20, 60]), st.sampled_from([0, 9]))
+@given(
+    pieces(),
+    forms,
+    heads_apart,
+    st.booleans(),
+    st.sampled_from([1, 20, 60]),
+    st.sampled_from([(0, 0), (2, 0), (0, 9)]),
+)
 def test_chunks_are_the_formula(parts, form, tables, bias, size, keep):
     pattern = pattern_of(*parts)
     with pytest.MonkeyPatch.context() as patch:

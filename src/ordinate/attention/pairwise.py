@@ -5,6 +5,7 @@ depends on key - query only, as in relative encodings, the table is laid out by 
 row i of [query, offset], read from its own zero offset on, is row i of [query, key].
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -22,8 +23,9 @@ CHUNK = 1 << 18
 QUERIES = 128
 """Queries in a chunk with classes by offset, whose product with the table has queries - 1 columns too many: at most
 so many, and at most half of all."""
-KEEP = 128
-"""Up to so many tokens weights are kept for the backward pass: they are no larger than a few of the inputs."""
+KEEP = 128, 4
+"""Weights that are kept for the backward pass, by query: so many, or so many times the numbers of a value. They are no
+larger than a few of the inputs; chunks beyond that make theirs again."""
 
 
 def dense_attention(
@@ -54,35 +56,29 @@ def dense_attention(
     if query is None:
         assert added is not None  # `check` saw a bias
         return _mix_for_all(torch.softmax(added, -1), value)
-    table = None if vectors is None else with_plain(vectors)
+    table = None if vectors is None else with_plain(vectors) * scale
     batch, heads, tokens, _ = value.shape
     small = batch * heads * tokens**2 <= CHUNK
     if table is not None and layout.diagonals is not None and not small:
         table = table.index_select(1, layout.diagonals)
     apart = any(shared is not None and len(shared) > 1 for shared in (table, added))
+    full = heads * tokens**2 >= CHUNK // 2
 
     def rows(x: Tensor) -> Tensor:
-        """[group, row, token, dim]: a group is a head; or all heads, where they differ in nothing that rows share."""
-        return x.transpose(0, 1) if apart else x.reshape(1, batch * heads, tokens, -1)
+        """[group, row, token, dim]: a group is a head; or where heads share all, a sample that fills chunks, or all."""
+        if apart:
+            return x.transpose(0, 1)
+        return x if full else x.reshape(1, batch * heads, tokens, -1)
 
-    def groups(x: Tensor | None) -> Tensor | None:
-        return x if x is None or not apart else x.expand(heads, -1, -1)
-
-    operands = (
-        rows(query * scale),
-        None if key is None else rows(key),
-        rows(value),
-        groups(table),
-        groups(added),
-    )
+    operands = (rows(query), None if key is None else rows(key), rows(value), table, added)
     if small:
-        out = _attend(*operands, layout)
+        out = _attend(*operands, layout, scale)
     else:
-        keep, device = tokens <= KEEP and torch.is_grad_enabled(), value.device.type
+        device = value.device.type
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else value.dtype
         cast = [None if operand is None else operand.to(dtype) for operand in operands]
         with torch.autocast(device, enabled=False):  # which would not reach the backward pass
-            out = _Chunked.apply(*cast, layout, keep)[0]  # type: ignore[no-untyped-call]
+            out = _Chunked.apply(*cast, layout, scale, torch.is_grad_enabled())[0]  # type: ignore[no-untyped-call]
     return out.transpose(0, 1) if apart else out.reshape(batch, heads, tokens, -1)
 
 
@@ -115,23 +111,29 @@ def _attend(
     table: Tensor | None,
     added: Tensor | None,
     layout: Layout,
+    scale: float,
 ) -> Float[Tensor, "group row token dim_v"]:
     """All at once in ordinary operations: faster than one chunk with a backward pass of its own."""
     group, row, token, _ = query.shape
     scores = None
     if table is not None:
-        by_class = torch.bmm(query.flatten(1, 2), table.mT).reshape(group * row, -1)
+        by_class = torch.bmm(query.flatten(1, 2), table.expand(group, -1, -1).mT).reshape(group * row, -1)
         scores = by_class.index_select(1, layout.index).view(-1, token, token)
     if added is not None:
-        shared = added[:, None].expand(-1, row, -1, -1).flatten(0, 1)
+        shared = added[:, None].expand(group, row, -1, -1).flatten(0, 1)
         scores = shared if scores is None else scores + shared
     if key is not None:
-        keys = key.flatten(0, 1).mT
-        queries = query.flatten(0, 1)
-        scores = torch.bmm(queries, keys) if scores is None else torch.baddbmm(scores, queries, keys)
+        scores = _add_product(scores, query.flatten(0, 1), key.flatten(0, 1).mT, scale)
     assert scores is not None  # a query comes with keys or vectors
     mixed = torch.bmm(torch.softmax(scores, -1), value.flatten(0, 1))
     return mixed.view(group, row, token, -1)
+
+
+def _add_product(scores: Tensor | None, first: Tensor, second: Tensor, scale: float) -> Tensor:
+    """`scores`, where there are some, and scale times the product."""
+    if scores is None:
+        return torch.baddbmm(first.new_zeros(()), first, second, beta=0, alpha=scale)
+    return torch.baddbmm(scores, first, second, alpha=scale)
 
 
 class _Chunk(NamedTuple):
@@ -171,29 +173,48 @@ def _skew(by_offset: Tensor, tokens: int) -> Float[Tensor, "row query key"]:
 
 
 def _weights(
-    query: Tensor, key: Tensor | None, table: Tensor | None, added: Tensor | None, chunk: _Chunk
+    query: Tensor,
+    key: Tensor | None,
+    table: Tensor | None,
+    added: Tensor | None,
+    scale: float,
+    chunk: _Chunk,
 ) -> Float[Tensor, "row query key"]:
     queries, tokens = query[chunk.group, chunk.rows, chunk.queries], query.shape[2]
     rows, some, dim = queries.shape
     scores = None
     if table is not None:
-        by_class = queries.reshape(-1, dim) @ table[chunk.group, chunk.table].T
+        by_class = queries.reshape(-1, dim) @ _of(table, chunk)[chunk.table].T
         if chunk.lookup is None:
             scores = _skew(by_class.view(rows, some, -1), tokens)
         else:
             scores = by_class.view(rows, -1).index_select(1, chunk.lookup).view(rows, some, tokens)
     if added is not None:
-        shared = added[chunk.group, chunk.queries].expand(rows, -1, -1)
+        shared = _of(added, chunk)[chunk.queries].expand(rows, -1, -1)
         scores = shared if scores is None else scores + shared
     if key is not None:
-        keys = key[chunk.group, chunk.rows].mT
-        scores = torch.bmm(queries, keys) if scores is None else torch.baddbmm(scores, queries, keys)
+        scores = _add_product(scores, queries, key[chunk.group, chunk.rows].mT, scale)
     assert scores is not None
     return torch.softmax(scores, -1)
 
 
+def _of(shared: Tensor, chunk: _Chunk) -> Tensor:
+    """What the chunk's group has of its own, or all groups have in common."""
+    return shared[chunk.group if len(shared) > 1 else 0]
+
+
+def _take(kept: Tensor | None, chunk: _Chunk, value: Tensor, used: int) -> tuple[Tensor | None, int]:
+    """The place of a chunk's weights among those that are kept, if there is room, and how much is used after it."""
+    tokens = value.shape[2]
+    shape = (len(range(value.shape[1])[chunk.rows]), len(range(tokens)[chunk.queries]), tokens)
+    after = used + math.prod(shape)
+    if kept is None or after > len(kept):
+        return None, used
+    return kept[used:after].view(shape), after
+
+
 class _Chunked(torch.autograd.Function):
-    """The same in chunks that stay in the cache; the backward pass makes the weights again unless they were kept."""
+    """The same in chunks that stay in the cache; the backward pass makes the weights again that were not kept."""
 
     @staticmethod
     def forward(
@@ -203,20 +224,24 @@ class _Chunked(torch.autograd.Function):
         table: Tensor | None,
         added: Tensor | None,
         layout: Layout,
+        scale: float,
         keep: bool,
     ) -> tuple[Tensor, Tensor | None]:
         out = value.new_empty(value.shape)
-        kept = value.new_empty(*value.shape[:3], value.shape[2]) if keep else None
+        tokens, dim = value.shape[2:]
+        columns = min(tokens, max(KEEP[0], KEEP[1] * dim))
+        kept, used = value.new_empty(value.numel() // dim * columns) if keep else None, 0
         for chunk in _chunks(value, table, layout):
-            weights = _weights(query, key, table, added, chunk)
-            if kept is not None:
-                kept[chunk[:3]] = weights
+            weights = _weights(query, key, table, added, scale, chunk)
+            place, used = _take(kept, chunk, value, used)
+            if place is not None:
+                place.copy_(weights)
             out[chunk[:3]] = torch.bmm(weights, value[chunk[:2]])
         return out, kept
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor | None]) -> None:
-        *tensors, ctx.layout, _ = inputs
+        *tensors, ctx.layout, ctx.scale, _ = inputs
         if output[1] is not None:
             ctx.mark_non_differentiable(output[1])
         ctx.set_materialize_grads(False)  # no zeros for the weights, which nobody differentiates
@@ -231,7 +256,7 @@ class _Chunked(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
         if grad is None:
-            return (None,) * 7
+            return (None,) * 8
         *tensors, kept = ctx.saved_tensors
         query, key, value, table, added = tensors
         grads = [
@@ -239,27 +264,30 @@ class _Chunked(torch.autograd.Function):
             for tensor, needed in zip(tensors, ctx.needs_input_grad, strict=False)
         ]
         grad_query, grad_key, grad_value, grad_table, grad_added = grads
+        used = 0
         for chunk in _chunks(value, table, ctx.layout):
             here, rows = chunk[:3], chunk[:2]
-            weights = _weights(query, key, table, added, chunk) if kept is None else kept[here]
+            weights, used = _take(kept, chunk, value, used)
+            if weights is None:
+                weights = _weights(query, key, table, added, ctx.scale, chunk)
             if grad_value is not None:
                 grad_value[rows].baddbmm_(weights.mT, grad[here])
             grad_weights = torch.bmm(grad[here], value[rows].mT)
             scores = torch._softmax_backward_data(grad_weights, weights, -1, weights.dtype)
             if grad_added is not None:
-                grad_added[chunk.group, chunk.queries] += scores.sum(0)
+                _of(grad_added, chunk)[chunk.queries] += scores.sum(0)
             if key is not None and grad_query is not None:
-                grad_query[here] = torch.bmm(scores, key[rows])
+                grad_query[here] = _add_product(None, scores, key[rows], ctx.scale)
             if grad_key is not None:
-                grad_key[rows].baddbmm_(scores.mT, query[here])
+                grad_key[rows].baddbmm_(scores.mT, query[here], alpha=ctx.scale)
             if table is None:
                 continue
             by_class = _by_class(scores, table, chunk)
             if grad_query is not None:
-                grad_query[here] += (by_class @ table[chunk.group, chunk.table]).view(query[here].shape)
+                grad_query[here] += (by_class @ _of(table, chunk)[chunk.table]).view(query[here].shape)
             if grad_table is not None:
-                grad_table[chunk.group, chunk.table].addmm_(by_class.T, query[here].flatten(0, 1))
-        return *grads, None, None
+                _of(grad_table, chunk)[chunk.table].addmm_(by_class.T, query[here].flatten(0, 1))
+        return *grads, None, None, None
 
 
 def _by_class(scores: Tensor, table: Tensor, chunk: _Chunk) -> Float[Tensor, "row_query cls"]:
