@@ -111,6 +111,16 @@ def test_evaluate_puts_in_distribution_beside(call, store):
     assert again == document
 
 
+def test_models_of_the_package_are_measured_by_name(call):
+    words = ("--axis", "length=5,30", "--count", 20, "--json")
+    document = call("evaluate", "addition-relation", *words).json
+    assert [point["value"] for point in document["points"]] == [5, 30]
+    assert document["points"][1]["accuracy"] > 0.9
+    assert document["averaged"]
+    assert call("evaluate", "addition-relation", "--step", 3).error.endswith("leave out --step")
+    assert call("evaluate", "compiled-adder", "--count", 5, "--json").json["model"] == "compiled"
+
+
 def test_evaluate_takes_the_axes_of_the_recipe(call, store):
     text = call("evaluate", "other", "--store", store, "--count", 10).out
     assert "scale=2" in text

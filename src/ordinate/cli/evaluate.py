@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import Json, Seed, StoreFolder
+from ordinate.cli.options import Json, ModelName, Seed, StoreFolder
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN",
-            help="Id of a run, the beginning of one, its folder, or that of a compiled program.",
-        ),
-    ],
+    run: ModelName,
     axes: Annotated[
         list[str] | None,
         typer.Option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import Json, Seed, StoreFolder
+from ordinate.cli.options import Json, ModelName, Seed, StoreFolder
 
 if TYPE_CHECKING:
     from ordinate.explain import Ablation, Explanation
@@ -18,13 +18,7 @@ STRONGEST = 3
 
 
 def explain(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN",
-            help="Id of a run, the beginning of one, its folder, or that of a compiled program.",
-        ),
-    ],
+    run: ModelName,
     text: Annotated[
         str | None,
         typer.Option(

@@ -1,4 +1,4 @@
-"""Models that commands open: those of runs, and compiled programs, which have a folder too."""
+"""Models that commands open: those of runs and of the package, and compiled programs, which have a folder too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +14,9 @@ from ordinate.programs.task import task_of
 from ordinate.runs import Run, Store
 from ordinate.tasks import Task
 from ordinate.training import Evaluation, Recipe, load_model
+from ordinate.zoo import Card, load_card
+from ordinate.zoo import open_model as open_packaged
+from ordinate.zoo.cards import FOLDER, names
 
 COMPILED = "compiled"
 
@@ -40,9 +43,12 @@ class Opened:
 
 
 def open_model(name: str, store: Store, step: int | None = None) -> Opened:
-    """The model of a run, by id, beginning of an id or folder, or that of a folder that `ordinate compile` wrote."""
-    if is_compiled(Path(name)):
-        return _open_compiled(Path(name), step)
+    """The model of the package, of a run, by id, beginning of an id or folder, or of what `ordinate compile` wrote."""
+    packaged = FOLDER / name if name in names() else None
+    if is_compiled(packaged or Path(name)):
+        return _open_compiled(packaged or Path(name), step)
+    if packaged is not None:
+        return _open_packaged(load_card(name), step)
     run = store.find(name)
     recipe = Recipe.parse(run.recipe)
     return Opened(
@@ -55,6 +61,24 @@ def open_model(name: str, store: Store, step: int | None = None) -> Opened:
         step if step is not None else (run.checkpoints() or [0])[-1],
         str(seeds_note(1)),
         bool(run.record().get("averaged")),
+    )
+
+
+def _open_packaged(card: Card, step: int | None) -> Opened:
+    if step not in (None, card.step):
+        raise OrdinateError(f"the package has {card.name} at step {card.step} only: leave out --step")
+    assert card.recipe is not None
+    recipe = Recipe.parse(card.recipe)
+    return Opened(
+        card.name,
+        FOLDER / card.name,
+        recipe.model.name,
+        recipe.task,
+        dict(card.recipe.get("evaluation", {})),
+        lambda: open_packaged(card.name),
+        card.step,
+        str(seeds_note(1)),
+        card.averaged,
     )
 
 

@@ -9,6 +9,13 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.
 StoreFolder = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="Folder of runs; default runs.")
 ]
+ModelName = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Id of a run or the beginning of one, its folder, that of a compiled program, or a model of the package.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
 TaskOptions = Annotated[
     list[str] | None,
