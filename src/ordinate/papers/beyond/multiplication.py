@@ -75,7 +75,7 @@ class Multiplication3(Extrapolation):
     )
     scales: ClassVar[dict[str, str]] = {
         "smoke": "proves the path in seconds; no verdict",
-        "laptop": "three seeds of the declared relation, one with Shaw keys, two hours or more on 2 cores",
+        "laptop": "three seeds of the declared relation, one with Shaw keys, about 100 minutes on 2 cores",
     }
 
     def scale(self, name: str) -> Scale:
