@@ -9,7 +9,8 @@ import pytest
 
 from ordinate.evaluation import sweep
 from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
-from ordinate.training import Recipe, load_model, train
+from ordinate.runs import Store
+from ordinate.training import load_model, train
 
 
 def test_smoke_reproduces_in_under_a_minute_and_gives_no_verdict(tmp_path):
@@ -38,17 +39,22 @@ def test_a_short_real_training_already_tells_the_two_models_apart(tmp_path):
 
 
 def test_compiled_training_follows_the_plain_one(tmp_path):
-    losses = []
-    for compiled in (False, True):
-        recipe = Recipe.parse(
-            {
-                "name": "compiled" if compiled else "plain",
-                "task": {"name": "sum", "length": 4},
-                "model": {"kind": "standard", "width": 16, "hidden": 16},
-                "training": {"steps": 20, "batch": 32, "compile": compiled, "log_every": 1},
-            }
+    """In processes of their own: the checks of shapes that tests put around functions cannot be compiled."""
+    recipe, losses = tmp_path / "recipe.toml", []
+    for compiled in ("false", "true"):
+        recipe.write_text(
+            f"""
+            name = "compiled-{compiled}"
+            task = {{name = "sum", length = 4}}
+            model = {{kind = "standard", width = 16, hidden = 16}}
+            training = {{steps = 20, batch = 32, compile = {compiled}, log_every = 1}}
+            """
         )
-        runs = train(recipe, [0, 1], store=str(tmp_path))
+        command = [sys.executable, "-m", "ordinate", "train", str(recipe), "--seeds", "2"]
+        subprocess.run([*command, "--out", str(tmp_path / "runs")], capture_output=True, check=True)
+        store = Store(tmp_path / "runs")
+        runs = [store.find(record.id) for record in store.runs(name=f"compiled-{compiled}*")]
         losses.append([row["loss"] for run in runs for row in run.metrics()])
         assert load_model(runs[0])
+    assert len(losses[0]) == 40
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
