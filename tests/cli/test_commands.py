@@ -119,6 +119,7 @@ def test_models_of_the_package_are_measured_by_name(call):
     assert document["averaged"]
     assert call("evaluate", "addition-relation", "--step", 3).error.endswith("leave out --step")
     assert call("evaluate", "compiled-adder", "--count", 5, "--json").json["model"] == "compiled"
+    assert "did you mean 'addition-relation'?" in call("evaluate", "addition-relatoin").error
 
 
 def test_evaluate_takes_the_axes_of_the_recipe(call, store):

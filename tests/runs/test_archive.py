@@ -150,5 +150,6 @@ def test_one_that_is_too_large_is_refused(store, other, tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_not_there_is_named(other, tmp_path):
-    with pytest.raises(OrdinateError, match=r"none\.zip"):
+    with pytest.raises(OrdinateError, match=r"none\.zip") as refused:
         unpack(tmp_path / "none.zip", other)
+    assert str(refused.value).count("none.zip") == 1

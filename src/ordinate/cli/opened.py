@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,12 @@ def open_model(name: str, store: Store, step: int | None = None) -> Opened:
         return _open_compiled(packaged or Path(name), step)
     if packaged is not None:
         return _open_packaged(load_card(name), step)
-    run = store.find(name)
+    try:
+        run = store.find(name)
+    except OrdinateError as error:
+        if close := get_close_matches(name, names(), n=1):
+            raise OrdinateError(f"{error}; of the package, did you mean {close[0]!r}?") from error
+        raise
     recipe = Recipe.parse(run.recipe)
     return Opened(
         run.id,

@@ -93,10 +93,7 @@ def unpack(file: Pathish, store: Store) -> Unpacked:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise OrdinateError(f"{file} is not a file of runs: write one with ordinate runs --pack") from error
     except OSError as error:
-        where = error.filename or file
-        raise OrdinateError(
-            f"cannot unpack {file}: {where}: {(error.strerror or str(error)).lower()}"
-        ) from error
+        raise OrdinateError(f"cannot unpack {file}: {(error.strerror or str(error)).lower()}") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return found
