@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ordinate.attention import pairwise
+from ordinate.attention import chunked
 from ordinate.attention.choose import attend, is_sparse
 from ordinate.attention.layout import layout_of
 from ordinate.attention.pairwise import dense_attention
@@ -29,9 +29,9 @@ forms, heads_apart = st.sampled_from(FORMS), st.sampled_from([1, 2])
 @pytest.fixture
 def chunks(monkeypatch):
     """Chunks of a few queries, and weights made again."""
-    monkeypatch.setattr(pairwise, "CHUNK", 8)
-    monkeypatch.setattr(pairwise, "QUERIES", 3)
-    monkeypatch.setattr(pairwise, "KEEP", (0, 0))
+    monkeypatch.setattr(chunked, "CHUNK", 8)
+    monkeypatch.setattr(chunked, "QUERIES", 3)
+    monkeypatch.setattr(chunked, "KEEP", (0, 0))
 
 
 @given(pieces(), forms, heads_apart, st.booleans())
@@ -51,8 +51,8 @@ def test_it_is_the_formula(parts, form, tables, bias):
 def test_chunks_are_the_formula(parts, form, tables, bias, size, keep):
     pattern = pattern_of(*parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwise, "CHUNK", size)
-        patch.setattr(pairwise, "KEEP", keep)
+        patch.setattr(chunked, "CHUNK", size)
+        patch.setattr(chunked, "KEEP", keep)
         assert_same(
             dense_attention, slow, pattern, arguments(pattern, form, tables=tables, bias=bias), scale=0.7
         )
@@ -79,7 +79,7 @@ def test_offsets_without_all_pairs_are_the_formula(chunks):
 @pytest.mark.parametrize("tables", [1, 2])
 @pytest.mark.parametrize("form", ["content", "class", "class only"])
 def test_a_bias_on_every_pair(size, tables, form, monkeypatch):
-    monkeypatch.setattr(pairwise, "CHUNK", size)
+    monkeypatch.setattr(chunked, "CHUNK", size)
     pattern = window(5, 3)
     extra = torch.randn(tables, 5, 5, dtype=torch.float64, requires_grad=True)
     assert_same(dense_attention, slow, pattern, arguments(pattern, form, tables=1), scores_bias=extra)
@@ -99,6 +99,17 @@ def test_gradients(pattern, chunks):
     assert torch.autograd.gradcheck(
         lambda q, k, v, a, b: dense_attention(q, k, v, pattern, vectors=a, bias=b), leaves
     )
+
+
+@pytest.mark.parametrize("keep", [(0, 0), (2, 0), (9, 0)], ids=["none", "some", "all"])
+def test_a_second_backward_pass_is_the_first(keep, chunks, monkeypatch):
+    monkeypatch.setattr(chunked, "KEEP", keep)
+    pattern = relative(7, 6)
+    given = arguments(pattern, "content + class")
+    out = dense_attention(given["query"], given["key"], given["value"], pattern, vectors=given["vectors"])
+    leaves = [given[name] for name in ("query", "key", "value", "vectors")]
+    first, second = (torch.autograd.grad(out.square().sum(), leaves, retain_graph=True) for _ in range(2))
+    torch.testing.assert_close(first, second)
 
 
 def test_members_of_an_ensemble(chunks):
@@ -141,7 +152,7 @@ def test_nothing_large_is_made(clip):
     with Largest() as largest:
         dense_attention(query, key, value, pattern, vectors=vectors).sum().backward()
     all_scores, gathered = 2 * heads * tokens**2, tokens**2 * dim
-    assert largest.size <= 2 * pairwise.CHUNK < min(all_scores, gathered)
+    assert largest.size <= 2 * chunked.CHUNK < min(all_scores, gathered)
 
 
 @pytest.mark.parametrize("function", [dense_attention, attend])
