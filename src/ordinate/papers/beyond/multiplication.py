@@ -21,8 +21,8 @@ FOUND = "told nothing: the relation was found by `ordinate discover multiplicati
 RELATION = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=4)
 DECLARED_3 = (
     "told that each digit of the multiplier acts alike on every place, and that digits of the multiplicand are "
-    "related by significance, two places back in each layer: as many digits as the multiplier has; in training half of "
-    "the products are hard ones, of 16 that whose carries reach furthest"
+    "related by significance, two places back in each layer: as many digits as the multiplier has; in training long "
+    "multipliers are drawn more often, and half of the products are hard ones, of 16 that whose carries reach furthest"
 )
 RELATION_3 = uniform("multiplier", "sign") | aligned("multiplicand") * window(back=2)
 """A wider window would see more digits at once than training ever shows together."""
