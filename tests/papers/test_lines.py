@@ -13,6 +13,7 @@ from ordinate.papers.lines import Line, Lines
 from ordinate.papers.memories import decaying
 from ordinate.papers.positional.sizes import SIZES
 from ordinate.papers.positional.value_scale import recipe_for
+from ordinate.theory.biases import LIN, LOG_SHIFTED
 from ordinate.training.limits import check_lengths
 from tests.papers.inline import Inline
 
@@ -227,6 +228,12 @@ def test_what_heads_can_express_stands_beside_what_they_learned(made):
     assert [line["exact"] for line in lines.values()] == [False, True, False, True]
     best = lines["lin, best"]["values"]
     assert len(best) == 1
-    assert best[0][0] == pytest.approx(decaying.least_share("lin", decaying.heavy(16), 1))
+    assert best[0][0] == pytest.approx(decaying.least_share(LIN, decaying.heavy(16), 1))
     assert "computed, not trained: lin, best, log, best" in LINES["memories/exp-4a"].caption(result.document)
     assert [claim.exact for claim in result.claims] == [False, True, True]
+
+
+def test_a_light_tail_begins_at_the_token_itself():
+    assert decaying.light()[0] == 1.0
+    assert "alone leaves 4.5e-05" in decaying.exp_4b("laptop").differs
+    assert decaying.least_share(LOG_SHIFTED, decaying.light(), 1) < 4.5e-5  # heads do better than none
