@@ -73,6 +73,7 @@ def test_relations():
         "layer: relative classes / none": 1.5,
         "Shaw's keys at 9 tokens: gathered / ours": 1.0,
         "Shaw's keys at 64 tokens: gathered / ours": 1.5,
+        "Shaw's keys at 64 tokens, freed memory kept: gathered / ours": 1.5,
         "Shaw's keys at 64 tokens: memory, ours / gathered": 0.25,
         "window at 64 tokens: dense / sparse": 10.0,
         "sparse: slope over tokens": 1.15,
