@@ -23,6 +23,10 @@ $(VENV)/test: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(PIP) --progress-bar on -e '.[test]'
 	@touch $(VENV)/core $@
 
+$(VENV)/all: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(PIP) --progress-bar on -e '.[dev]'
+	@touch $(VENV)/core $(VENV)/test $@
+
 $(VENV)/browser: $(VENV)/test
 	@$(BIN)/python tools/browser.py
 	@touch $@
@@ -47,8 +51,8 @@ test: $(VENV)/test $(VENV)/browser lint imports ## install, lint, type-check and
 suite: $(VENV)/test $(VENV)/browser
 	$(BIN)/python -m pytest -n auto --dist loadscope --ignore=tests/slow --cov --cov-report=term --cov-fail-under=90
 
-test-all: $(VENV)/test $(VENV)/browser lint types imports ## everything `make test` runs, and tests/slow
-	$(BIN)/python -m pytest --timeout=1800
+test-all: $(VENV)/all test ## every extra, everything `make test` runs, and tests/slow: nothing is skipped
+	$(BIN)/python -m pytest -n auto --dist loadscope --timeout=1800 tests/slow
 
 lint: $(VENV)/test ## ruff, formatting included
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
