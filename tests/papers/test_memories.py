@@ -59,7 +59,7 @@ def test_sums_over_all_tokens_are_scored_at_the_last_whose_softmax_has_one_sum(n
 
 def test_models_of_all_depths_have_about_as_many_parameters():
     grid = nesting.GRIDS["laptop"]
-    task = grid.target(1)
+    task = grid.reaches[0].target(1)
     counts = [
         sum(p.numel() for p in build_model(grid.model(layers), task, seed=0).parameters())
         for layers in grid.layers
@@ -68,7 +68,7 @@ def test_models_of_all_depths_have_about_as_many_parameters():
 
 
 def test_targets_of_nesting_are_found_one_by_the_other():
-    task = nesting.GRIDS["laptop"].target(2)
+    task = nesting.GRIDS["laptop"].reaches[1].target(2)
     batch = task.sample(3, generator=torch.Generator().manual_seed(0))
     memories = task.memories_of(batch.input[..., 0])
     assert memories.shape[-1] == 3
@@ -85,7 +85,7 @@ def test_the_map_of_nesting_has_the_depth_of_the_theorem_as_stairs():
         for k in (0, 1, 3)
     ]
     sheet = {"title": "left", "xlabel": "layers", "lines": lines}
-    heat = nesting.heat_of({"sheets": [sheet], "enough": [2, 3, 5]})
+    heat = nesting.heat_of(sheet, [2, 3, 5])
     assert heat.steps == [1, 2, 4]
     assert heat.columns == ["1", "2", "3", "4"]
     assert heat.values.shape == (2, 3, 4)

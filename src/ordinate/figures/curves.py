@@ -45,13 +45,13 @@ __all__ = [
 
 
 def value_curves(
-    panels: Sequence[Panel], *, columns: int = 3, beside: Callable[[Axes], None] | None = None
+    panels: Sequence[Panel], *, columns: int = 3, beside: Sequence[Callable[[Axes], None]] = ()
 ) -> Figure:
     """Draw error against the axis, one panel a task, on a logarithmic error axis; shares in per cent.
 
     A line joins the medians over seeds, the band reaches from the 10th to the 90th percentile, faint dots are
-    the seeds, hollow markers the published medians; the range seen in training is shaded. `beside` draws one more
-    panel, after the others.
+    the seeds, hollow markers the published medians; the range seen in training is shaded. Each of `beside` draws one
+    more panel, after the others.
 
     >>> curve = Series("positional", "positional", [1, 2, 3], [[0.1, 0.2, 0.4], [0.1, 0.3, 0.5]])
     >>> figure = value_curves([Panel("cumulative sum", "scale c", "MSE", [curve])])
@@ -99,12 +99,12 @@ def grid(
     panels: Sequence[Panel],
     columns: int,
     draw: Callable[[Axes, Panel], None],
-    beside: Callable[[Axes], None] | None = None,
+    beside: Sequence[Callable[[Axes], None]] = (),
 ) -> Drawing:
     """Lay the panels out row by row, draw each, and keep it with the figure; last what is beside them."""
     if not panels:
         raise ValueError("a figure needs at least one panel")
-    count = len(panels) + (beside is not None)
+    count = len(panels) + len(beside)
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     with paper_style():
@@ -116,8 +116,8 @@ def grid(
             draw(axes, panel)
             figure.keep(axes, panel)
             _label(axes, panel)
-        if beside is not None:
-            beside(figure.add_subplot(rows, columns, count))
+        for number, more in enumerate(beside, start=len(panels) + 1):
+            more(figure.add_subplot(rows, columns, number))
     return figure
 
 
