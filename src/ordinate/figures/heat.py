@@ -1,5 +1,6 @@
 """Maps of cells: one number for every row and column, written into its cell."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,12 +8,24 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator
 from numpy import ndarray
 
 from ordinate.figures.numbers import show_number
-from ordinate.figures.style import GREY, GRID, INK, OKABE_ITO, ON_DARK, ON_IMAGE, points, remark
+from ordinate.figures.style import (
+    GREY,
+    GRID,
+    INK,
+    OKABE_ITO,
+    ON_DARK,
+    ON_IMAGE,
+    paper_style,
+    points,
+    remark,
+    size,
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,23 @@ class Heat:
         some = np.isfinite(known).any(0)
         found[some] = np.nanmedian(known[:, some], axis=0)
         return found
+
+
+def heat_maps(heats: Sequence[Heat], *, columns: int) -> Figure:
+    """Maps row by row, each as high as its rows need.
+
+    >>> heat = Heat("error", "layers", "K", ["0"], ["1", "2"], np.array([[[0.5, 0.1]]]))
+    >>> len(heat_maps([heat, heat], columns=3).axes)
+    2
+    """
+    columns = min(columns, len(heats))
+    rows = math.ceil(len(heats) / columns)
+    height = 1.3 + 0.27 * max(len(heat.rows) for heat in heats)
+    with paper_style():
+        figure = Figure(figsize=size(4.4 * columns, height * rows), layout="constrained")
+        for number, heat in enumerate(heats, start=1):
+            draw_heat(figure.add_subplot(rows, columns, number), heat)
+    return figure
 
 
 def draw_heat(axes: Axes, heat: Heat) -> None:

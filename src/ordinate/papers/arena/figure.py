@@ -1,6 +1,5 @@
 """Figures of the arena: a map for every contest, and a table of who is first."""
 
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -8,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.figures.heat import Heat, draw_heat
-from ordinate.figures.style import paper_style, size
+from ordinate.figures.heat import Heat, heat_maps
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.scores import LEARNED, LEFT, Place, Score, ranked, score
@@ -81,15 +79,7 @@ class Arena(Trained):
 
     def draw(self, document: dict[str, Any]) -> Drawing:
         """A map a contest: encodings by rank from above, multiples from left to right."""
-        names = list(document["contests"])
-        columns = min(COLUMNS, len(names))
-        rows = math.ceil(len(names) / columns)
-        height = 1.3 + 0.27 * len(document["ranking"])
-        with paper_style():
-            figure = Drawing(figsize=size(4.4 * columns, height * rows), layout="constrained")
-            for number, name in enumerate(names):
-                draw_heat(figure.add_subplot(rows, columns, number + 1), heat_of(document, name))
-        return figure
+        return heat_maps([heat_of(document, name) for name in document["contests"]], columns=COLUMNS)
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what the numbers are and what is not shown."""

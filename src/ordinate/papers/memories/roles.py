@@ -1,49 +1,21 @@
-"""Beyond the paper: what heads, units, slopes, biases, samples and norms do for memories, one at a time."""
+"""Beyond the paper: what heads, units, slopes, samples and norms do for memories, one at a time."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
-from ordinate.attention import Dp
 from ordinate.evaluation.predicates import AtLeast, AtMost
-from ordinate.models import Memory
 from ordinate.models.memory import NORMS
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.biases import BIASES
 from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
 from ordinate.papers.memories.sizes import SHARE, SIZES
-from ordinate.positions.encodings import (
-    T5,
-    Alibi,
-    EncodingSettings,
-    Fire,
-    KerpleLog,
-    NoPosition,
-    Rope,
-    RpeLin,
-    RpeLog,
-)
-from ordinate.tasks import make_task
 from ordinate.theory.biases import LIN
 from ordinate.theory.search import lag_kernels
 
 ROLES = ("positional", "standard", "hybrid", "rotary", "first", "second", "baseline", "positional, last")
 SAMPLES = {"smoke": (16, 32), "laptop": (1, 3, 10, 30, 100, 300)}
-BIASES: Mapping[str, EncodingSettings] = {
-    "none": NoPosition(),
-    "RoPE": Rope(),
-    "T5": T5(),
-    "ALiBi": Alibi(),
-    "KERPLE": KerpleLog(),
-    "FIRE": Fire(),
-    "rpe-lin": RpeLin(),
-    "rpe-log": RpeLog(shift=1),
-}
-KERNELS: Mapping[str, dict[str, object]] = {
-    "light tail, e^-s": {"kind": "exponential", "rate": 1.0},
-    "heavy tail, s^-1.5": {"kind": "polynomial", "power": 1.5},
-}
 TITLE = "what is left of the variance"
 
 
@@ -151,45 +123,6 @@ def slopes(scale: str) -> Plan:
     return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
-def biases(scale: str) -> Plan:
-    """Published encodings on a light and on a heavy tail."""
-    size = SIZES[scale]
-    heads = size.heads[len(size.heads) // 2]
-    sheets = []
-    for place, (title, kernel) in enumerate(KERNELS.items()):
-        task = make_task("decaying-memory", length=size.length, kernels=[kernel], last=True)
-        lines = []
-        for role, (label, encoding) in zip(ROLES, BIASES.items(), strict=True):
-            layer = Memory(layers=1, heads=heads, ffn=False, encoding=(encoding,), attention=Dp())
-            recipe = size.recipe(f"bias-{place}-{label}", task, layer)
-            lines.append(Line(label, role, {float(heads): Spot(recipe)}))
-        sheets.append(Sheet(title, "heads", lines, SHARE))
-    light, heavy = KERNELS
-    x = float(heads)
-    aims: list[LineAim] = [
-        Ratio(
-            "Light tail: rpe-lin leaves less than rpe-log.",
-            AtLeast(1),
-            Place(light, "rpe-lin", x),
-            Place(light, "rpe-log", x),
-        ),
-        Ratio(
-            "Heavy tail: rpe-log leaves less than rpe-lin.",
-            AtLeast(1),
-            Place(heavy, "rpe-log", x),
-            Place(heavy, "rpe-lin", x),
-        ),
-        Ratio(
-            "Heavy tail: KERPLE, which falls with the logarithm, leaves less than ALiBi, which falls with the lag.",
-            AtLeast(1),
-            Place(heavy, "KERPLE", x),
-            Place(heavy, "ALiBi", x),
-        ),
-    ]
-    note = f"One layer of attention alone with dot products, {heads} heads; the table is the figure."
-    return Plan(sheets, aims, size.seeds, note)
-
-
 def samples(scale: str) -> Plan:
     """One model, over the size of its training set."""
     size = SIZES[scale]
@@ -274,13 +207,7 @@ BEYOND = (
         _scales("three seeds, sized for 5 minutes on 2 cores, none after exp-2b"),
         slopes,
     ),
-    Lines(
-        "memories/biases",
-        "Which published bias suits which tail",
-        "What one layer of attention alone leaves of sums over all tokens before, with a light and a heavy tail.",
-        _scales("eight encodings, two tails, three seeds, sized for 10 minutes on 2 cores"),
-        biases,
-    ),
+    BIASES,
     Lines(
         "memories/samples",
         "Samples for fixed memories",

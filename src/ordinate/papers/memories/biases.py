@@ -1,0 +1,124 @@
+"""Beyond the paper: which published bias suits which tail, as one table.
+
+    y_t = sum_{s >= 0} rho(s) x_{t-s},   rho(s) = e^-s or s^-1.5 (from lag 1 on)
+
+learned by one layer of attention alone, with dot products and the bias of an encoding.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from ordinate.attention import Dp
+from ordinate.evaluation.predicates import AtLeast
+from ordinate.figures.heat import Heat, heat_maps
+from ordinate.models import Memory
+from ordinate.papers.line_aims import LineAim, Place, Ratio
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.sizes import SHARE, SIZES
+from ordinate.positions.encodings import (
+    T5,
+    Alibi,
+    EncodingSettings,
+    Fire,
+    KerpleLog,
+    NoPosition,
+    Rope,
+    RpeLin,
+    RpeLog,
+)
+from ordinate.tasks import make_task
+
+ENCODED: Mapping[str, EncodingSettings] = {
+    "none": NoPosition(),
+    "RoPE": Rope(),
+    "T5": T5(),
+    "ALiBi": Alibi(),
+    "KERPLE": KerpleLog(),
+    "FIRE": Fire(),
+    "rpe-lin": RpeLin(),
+    "rpe-log": RpeLog(shift=1),
+}
+KERNELS: Mapping[str, dict[str, object]] = {
+    "light tail, e^-s": {"kind": "exponential", "rate": 1.0},
+    "heavy tail, s^-1.5": {"kind": "polynomial", "power": 1.5},
+}
+
+
+def biases(scale: str) -> Plan:
+    """Published encodings on a light and on a heavy tail."""
+    size = SIZES[scale]
+    heads = size.heads[len(size.heads) // 2]
+    sheets = []
+    for place, (title, kernel) in enumerate(KERNELS.items()):
+        task = make_task("decaying-memory", length=size.length, kernels=[kernel], last=True)
+        lines = []
+        for label, encoding in ENCODED.items():
+            layer = Memory(layers=1, heads=heads, ffn=False, encoding=(encoding,), attention=Dp())
+            recipe = size.recipe(f"bias-{place}-{label}", task, layer)
+            lines.append(Line(label, "positional", {float(heads): Spot(recipe)}))
+        sheets.append(Sheet(title, "heads", lines, SHARE))
+    light, heavy = KERNELS
+    x = float(heads)
+    aims: list[LineAim] = [
+        Ratio(
+            "Light tail: rpe-lin leaves less than rpe-log.",
+            AtLeast(1),
+            Place(light, "rpe-lin", x),
+            Place(light, "rpe-log", x),
+        ),
+        Ratio(
+            "Heavy tail: rpe-log leaves less than rpe-lin.",
+            AtLeast(1),
+            Place(heavy, "rpe-log", x),
+            Place(heavy, "rpe-lin", x),
+        ),
+        Ratio(
+            "Heavy tail: KERPLE, which falls with the logarithm, leaves less than ALiBi, which falls with the lag.",
+            AtLeast(1),
+            Place(heavy, "KERPLE", x),
+            Place(heavy, "ALiBi", x),
+        ),
+    ]
+    note = f"One layer of attention alone with dot products, {heads} heads; the table is the figure."
+    return Plan(sheets, aims, size.seeds, note)
+
+
+class Suits(Lines):
+    """A map: a row for each encoding, a column for each tail."""
+
+    def draw(self, document: dict[str, Any]) -> Drawing:
+        """The table, coloured."""
+        return heat_maps([heat_of(document)], columns=1)
+
+    def caption(self, document: dict[str, Any]) -> str:
+        """What a cell is."""
+        seeds = max(len(line["values"]) for sheet in document["sheets"] for line in sheet["lines"])
+        return (
+            f"What is left of the variance, median over {seeds} seeds; cells say how many did not end. The darker, "
+            "the more is left."
+        )
+
+
+def heat_of(document: dict[str, Any]) -> Heat:
+    """The map of a document, the first encoding on top."""
+    sheets = document["sheets"]
+    labels = [line["label"] for line in sheets[0]["lines"]]
+    found = [[[row[0] for row in line["values"]] for line in sheet["lines"]] for sheet in sheets]
+    values = np.array(found, dtype=np.float64).transpose(2, 1, 0)[:, ::-1]
+    titles = [sheet["title"] for sheet in sheets]
+    return Heat("what is left of the variance", "", "encoding", labels[::-1], titles, values)
+
+
+BIASES = Suits(
+    "memories/biases",
+    "Which published bias suits which tail",
+    "What one layer of attention alone leaves of sums over all tokens before, with a light and a heavy tail.",
+    {
+        "smoke": "proves the path in seconds; no verdict",
+        "laptop": "eight encodings, two tails, three seeds, sized for 10 minutes on 2 cores",
+    },
+    biases,
+)
