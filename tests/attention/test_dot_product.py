@@ -77,3 +77,12 @@ def test_a_query_without_keys_is_an_error_not_nan():
 def test_weights_without_a_batch_are_shared_by_the_batch():
     weights, values = torch.rand(2, 3, 3), torch.randn(5, 2, 3, 4)
     torch.testing.assert_close(mix(weights, values), torch.einsum("hij,bhjd->bhid", weights, values))
+
+
+@pytest.mark.parametrize("keys", [1, 3, 7, 8, 9, 15, 16, 17, 40])
+def test_weights_are_a_softmax_over_keys_of_any_number(keys):
+    scores = torch.randn(2, 3, 5, keys, dtype=torch.float64, requires_grad=True)
+    slow = scores.exp() / scores.exp().sum(-1, keepdim=True)
+    fast, seen = attention_weights(scores), torch.randn_like(slow)
+    torch.testing.assert_close(fast, slow)
+    torch.testing.assert_close(*(torch.autograd.grad(weights, scores, seen)[0] for weights in (fast, slow)))

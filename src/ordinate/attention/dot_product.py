@@ -60,6 +60,10 @@ def _with_classes(
     return scores.masked_fill(classes == ABSENT, float("-inf"))
 
 
+LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
+"""Numbers in a vector of this processor: a softmax over a last axis that is shorter takes them one by one."""
+
+
 def attention_weights(
     scores: Float[Tensor, "*batch head query key"],
     mask: Bool[Tensor, "*#mask query key"] | None = None,
@@ -72,6 +76,8 @@ def attention_weights(
         if not bool(mask.any(-1).all()):
             raise ValueError("a query has no key to attend to: every row of the mask needs one True")
         scores = scores.masked_fill(~mask, float("-inf"))
+    if scores.shape[-1] < LANES and scores.device.type == "cpu":
+        return torch.softmax(scores.mT, dim=-2).mT
     return torch.softmax(scores, dim=-1)
 
 
