@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.attention.dot_product import attention_weights
+
 
 def present_weights(
     scores: Float[Tensor, "*batch head query key"], *, normalised: bool
@@ -39,3 +41,23 @@ def decay_attention(
         return torch.einsum("hqk,bkd->bhqd", weights[0], x)
     mixed: Tensor = (weights.flatten(1, 2) @ x).unflatten(1, weights.shape[1:3])
     return mixed
+
+
+def content_decay_attention(
+    x: Float[Tensor, "batch key width"],
+    query: Float[Tensor, "batch key look"],
+    bias: Float[Tensor, "head key key"],
+    *,
+    normalised: bool,
+) -> Float[Tensor, "batch key look"]:
+    """sum_s weights[t, s] x_s for every head, with scores <query_t, x_s> + bias[t, s].
+
+    Heads lie inside of tokens, so that nothing is laid out anew. Which rows have no key the bias says alone, without
+    the batch: there it is set to 0, and the sum too.
+    """
+    batch, tokens, width = x.shape
+    present = (bias.detach() != -torch.inf).any(-1, keepdim=True)
+    some, rows = (part.transpose(0, 1).flatten(0, 1) for part in (present, bias.masked_fill(~present, 0.0)))
+    scores = torch.baddbmm(rows, query.reshape(batch, -1, width), x.transpose(1, 2))
+    weights = attention_weights(scores) if normalised else scores.exp()
+    return (weights @ x * some).view(batch, tokens, -1)

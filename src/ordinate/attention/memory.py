@@ -23,7 +23,7 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
-from ordinate.attention.decay import decay_attention, present_weights
+from ordinate.attention.decay import content_decay_attention, decay_attention, present_weights
 from ordinate.attention.hard import hard_weights
 from ordinate.attention.hooks import Hook
 from ordinate.attention.toeplitz import lag_attention
@@ -52,6 +52,10 @@ class Looking(nn.Module):
         """A number for every query that all its keys share, or None."""
         return None
 
+    def looks(self, encoding: Encoding) -> Float[Tensor, "width look"] | None:
+        """G with scores x_t^T G^h x_s, heads side by side; None where scores are made otherwise or listened to."""
+        return None
+
 
 class DotProducts(Looking):
     """<W_Q x_t, W_K x_s>; at first of variance about 1 where features have variance 1."""
@@ -71,6 +75,13 @@ class DotProducts(Looking):
         query, key = encoding.rotate(query, key, coordinates)
         products: Tensor = self.query(query) @ self.key(key).transpose(-1, -2)
         return products
+
+    def looks(self, encoding: Encoding) -> Float[Tensor, "width look"] | None:
+        """W_Q^T W_K of every head, unless tokens are so much wider than queries that this takes longer."""
+        dim, width = self.w_q.shape[-2:]
+        if self.hard or encoding.rotates or self.query.patch or self.key.patch or width > 2 * dim:
+            return None
+        return torch.einsum("hdw,hdv->whv", self.w_q, self.w_k).flatten(1)
 
 
 class HardProducts(DotProducts):
@@ -180,10 +191,16 @@ class MemoryAttention(nn.Module):
 
     def forward(self, x: Tokens, coordinates: Coordinates, encoding: Encoding) -> Tokens:
         """Mix tokens by the weights, map them, and add up the heads."""
-        products = self.looking.scores(x, coordinates, encoding)
-        gain = self.looking.gain(x, encoding, self.layer)
         lags = self._lags(coordinates, encoding)
         listened = any(hook.patch for hook in self._hooks)
+        maps = self.w_o @ self.w_v
+        looks = None if listened or encoding.reads_scores else self.looking.looks(encoding)
+        if looks is not None:
+            bias = self._scores(coordinates, encoding, lags)
+            inside = content_decay_attention(x, x @ looks, bias, normalised=self.normalised)
+            return self.output(inside @ maps.transpose(1, 2).flatten(0, 1))  # type: ignore[no-any-return]
+        products = self.looking.scores(x, coordinates, encoding)
+        gain = self.looking.gain(x, encoding, self.layer)
         if listened or products is not None or lags is None:
             scores = self._scores(coordinates, encoding, lags)[None]
             if products is not None:
@@ -201,7 +218,6 @@ class MemoryAttention(nn.Module):
             mixed = lag_attention(x, lags, normalised=self.normalised)
         if gain is not None:
             mixed = mixed * gain.exp()[..., None]
-        maps = self.w_o @ self.w_v
         return self.output(torch.einsum("bhtw,hvw->btv", mixed, maps))  # type: ignore[no-any-return]
 
     def _lags(self, coordinates: Coordinates, encoding: Encoding) -> Float[Tensor, "head token"] | None:

@@ -41,6 +41,11 @@ class Combined(Encoding):
     def _each(self) -> list[Encoding]:
         return [part for part in self.parts if isinstance(part, Encoding)]
 
+    @property
+    def rotates(self) -> bool:
+        """Whether any of them does."""
+        return any(part.rotates for part in self._each())
+
     def embed(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
     ) -> Float[Tensor, "batch token wider"]:

@@ -73,6 +73,11 @@ class Encoding(nn.Module):
         """Turn queries and keys by their positions."""
         return query, key
 
+    @property
+    def rotates(self) -> bool:
+        """Whether `rotate` does anything: attention then needs queries and keys one by one."""
+        return type(self).rotate is not Encoding.rotate
+
     def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
         """Groups of heads with their patterns; score = q . (k + vector of the pair's class).
 
