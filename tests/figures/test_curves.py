@@ -133,3 +133,10 @@ def test_one_row_is_no_median():
     alone = Series("exact", "first", [1.0, 2.0], [[1.0, 2.0]], {})
     figure = value_curves([Panel("", "x", "y", [alone])])
     assert figure.legends[0].get_texts()[0].get_text() == "exact"
+
+
+def test_ticks_of_a_logarithmic_axis_are_written_in_full():
+    curve = Series("disturbed", "first", [0.01, 0.1, 1, 20], [[1.0, 2.0, 3.0, 4.0]])
+    figure = value_curves([Panel("noise", "noise", "MSE", [curve], log_x=True)])
+    axis = figure.axes[0].xaxis
+    assert axis.get_major_formatter().format_ticks(axis.get_majorticklocs()) == ["0.01", "0.1", "1", "20"]

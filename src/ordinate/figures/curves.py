@@ -221,7 +221,7 @@ def doubling(axes: Axes, ticks: Sequence[float]) -> None:
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(thinned(ticks)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: show_number(int(x) if x == int(x) else x)))
 
 
 def _label(axes: Axes, panel: Panel) -> None:

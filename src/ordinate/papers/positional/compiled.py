@@ -43,7 +43,7 @@ TASK_ROLES = {
     "min": "second",
     "median": "hybrid",
     "sort": "rotary",
-    "max-subarray": "positional",
+    "max-subarray": "positional, last",
 }
 
 
@@ -117,11 +117,10 @@ class CompiledMeetsTrained(Trained):
             series = []
             for task, rows in document["descents"].items():
                 noisy = [row for row in rows if row["noise"] > 0]
-                x = [math.log10(row["noise"]) for row in noisy]
                 values = np.array([_numbers([row[key]])[0] for row in noisy]).T.tolist()
-                series.append(Series(task, TASK_ROLES[task], x, values))
-            panels.append(Panel(title, "log10 of the noise", "mean squared error, c = 10", series, None))
-        return value_curves(panels)
+                series.append(Series(task, TASK_ROLES[task], [row["noise"] for row in noisy], values))
+            panels.append(Panel(title, "noise", "mean squared error, c = 10", series, None, log_x=True))
+        return value_curves(panels, columns=4)
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what lines and marks are."""
