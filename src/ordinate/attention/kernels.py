@@ -43,7 +43,7 @@ def content_layer(
 
     G_h is the product of the query and key maps, so that keys need no map of their own; terms of the scores
     that are equal for all keys cancel in the softmax and are left out. Scores have their keys in front of queries: a
-    softmax over a last axis of nine numbers takes 13 times as long as over one that vectors can run across.
+    softmax over a last axis that is shorter than a vector of the processor takes its numbers one by one.
     """
     arguments = (part[None] for part in (x, looks, look_shift, maps, shift))
     out: Tensor = _ContentLayer.apply(*arguments)[0]  # type: ignore[no-untyped-call]
