@@ -1,8 +1,29 @@
-"""`python -m ordinate` is the command `ordinate`."""
+"""The command `ordinate`, also `python -m ordinate`: Ctrl-C is answered before the libraries are loaded."""
 
+import os
+import signal
 import sys
+from types import FrameType
 
-from ordinate.cli.main import main
+from ordinate.cli.failures import INTERRUPTED
+
+
+def main() -> int:
+    """Load the commands, which takes a moment, and run the one that was asked for."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _stop)
+    from ordinate.cli.main import main as run
+
+    signal.signal(signal.SIGINT, before)
+    return run()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    # Not as an exception: a library that is half loaded may lose it, or raise one of its own instead.
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     sys.exit(main())

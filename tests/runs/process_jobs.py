@@ -73,6 +73,11 @@ def sleep(report, seconds):
     time.sleep(seconds)
 
 
+def held_back(report):
+    """The signals that never reach this process."""
+    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
 def beat(report, path):
     """Write the time into a file until ended."""
     report(ready=True)

@@ -186,6 +186,23 @@ class TestParent:
         assert outcome.attempts == 2
         assert gone(pids[0])
 
+    @pytest.mark.skipif(os.name != "posix", reason="asks for the signals of a process")
+    def test_ctrl_c_is_answered_by_the_parent_alone(self, tmp_path):
+        """A server that still loads libraries would answer with a traceback; what it holds back, its copies do."""
+        command, environment = script(
+            tmp_path,
+            """
+            import signal
+
+            if __name__ == "__main__":
+                (outcome,) = LocalEngine(workers=1).run([Job("held", process_jobs.held_back)])
+                ours = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+                print([signal.Signals(number).name for number in outcome.value], ours)
+            """,
+        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "['SIGINT'] set()"
+
     @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
     def test_a_worker_ends_when_its_parent_is_killed(self, tmp_path):
         command, environment = script(

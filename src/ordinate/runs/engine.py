@@ -12,11 +12,13 @@ import contextlib
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -179,6 +181,7 @@ def _start(job: Job, payload: bytes, threads: int) -> tuple[Any, Connection]:
     process = context.Process(target=work, args=(payload, threads, theirs), name=job.name)
     try:
         with _thread_variables(threads):
+            _serve(context)
             process.start()
     except BaseException:
         ours.close()
@@ -197,6 +200,18 @@ def _context(*modules: str) -> Any:
     # Every optimiser of PyTorch imports its compiler, which takes longer than all the rest: once is enough.
     context.set_forkserver_preload(["torch", "ordinate", *own, *(["torch._dynamo"] if own else [])])
     return context
+
+
+def _serve(context: Any) -> None:
+    """Start the server with Ctrl-C held back, which it and its copies inherit: the parent alone answers it."""
+    if context.get_start_method() != "forkserver":
+        return
+    resource_tracker.ensure_running()  # which lets the signal through again once it runs
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
