@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -12,10 +14,11 @@ from ordinate.tasks.numbers.base import Numbers
 def ascending(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:
     """y_k = the k-th smallest of x_1, ..., x_n.
 
-    >>> import torch
     >>> ascending(torch.tensor([1.0, -2.0, 3.0, -2.0])).tolist()
     [-2.0, -2.0, 1.0, 3.0]
     """
+    if numbers.device.type == "cpu" and not numbers.requires_grad:  # on short rows NumPy takes half the time
+        return torch.from_numpy(np.sort(numbers.numpy(), axis=-1))
     return numbers.sort(-1).values
 
 
