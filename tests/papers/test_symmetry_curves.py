@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from ordinate.attention import Content, ContentClass
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.extrapolation import Extrapolation
 from ordinate.papers.symmetry.curves import products, relative_sums
+from ordinate.papers.symmetry.declared import products as declared_products
+from ordinate.papers.symmetry.declared import sums
 from ordinate.papers.symmetry.dispersion import dispersion, energies
 from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
@@ -53,6 +56,7 @@ def test_every_trained_figure_and_table_of_the_paper_is_there():
     assert set(TRAINED) == {
         "symmetry/table-1",
         *(f"symmetry/fig-{name}" for name in (*wanted, "10", "11", "12")),
+        *(f"symmetry/declared-{name}" for name in ("sums", "products")),
     }
 
 
@@ -117,6 +121,32 @@ def test_figures_share_their_models():
     assert eleven <= four_b | four_c
     five, twelve = recipes("fig-5b", "fig-12")
     assert five == twelve
+    for published, declared in (("fig-8a", "declared-sums"), ("fig-4c", "declared-products")):
+        one, other = recipes(published, declared)
+        assert len(one & other) == 1
+        assert len(other) == 4
+
+
+@pytest.mark.parametrize(("curves", "told"), [(sums, "rpe"), (declared_products, "upe")])
+def test_declared_variants_differ_from_the_published_form_in_keys_and_pairs_alone(curves, told):
+    """Forms and relations as said, and everything else equal."""
+    made = {curve.label: curve.recipe for curve in curves(SCALES["laptop"])}
+    assert list(made) == [told, "keys", "pairs", "both"]
+    forms = {label: recipe.model.attention for label, recipe in made.items()}
+    assert forms == {told: Content(), "keys": ContentClass(), "pairs": Content(), "both": ContentClass()}
+    published, keys, pairs, both = (recipe.model.encoding for recipe in made.values())
+    assert published == keys
+    assert pairs == both != keys
+    rest = [
+        recipe.model_copy(
+            update={
+                "name": "",
+                "model": recipe.model.model_copy(update={"encoding": (), "attention": Content()}),
+            }
+        )
+        for recipe in made.values()
+    ]
+    assert all(recipe == rest[0] for recipe in rest)
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,7 @@ from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.positional.variants import VARIANTS
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.counts import Fig13, Fig14
+from ordinate.papers.symmetry.declared import DECLARED
 from ordinate.papers.symmetry.lengths import LENGTHS
 from ordinate.papers.symmetry.losses import Fig9, Fig15
 from ordinate.papers.symmetry.maps import Fig16
@@ -52,7 +53,7 @@ POSITIONAL: tuple[Figure, ...] = (
     *FAMILIES,
 )
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
-SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS)
+SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS, *DECLARED)
 MEMORIES: tuple[Figure, ...] = (
     PROP_4_2,
     *FIXED,

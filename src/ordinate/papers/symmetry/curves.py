@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ordinate.attention import Content
+from ordinate.attention import Content, Form
 from ordinate.models import ResidualEncoder
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.sizes import Sizes
@@ -25,6 +25,11 @@ def rpe(sizes: Sizes) -> EncodingSettings:
     return Pairwise(relation=relative(), per_head=sizes.per_head, std=sizes.std)
 
 
+def upe(sizes: Sizes) -> EncodingSettings:
+    """Uniform key vectors for the multiplier, relative ones for the rest."""
+    return Upe(fields=("multiplier",), per_head=sizes.per_head, std=sizes.std)
+
+
 def addition(places: int, sampler: Any = "uniform", words: int = 0) -> Task:
     """Sums, padded to a fixed number of places: the longest numbers have no pad left."""
     options = {"sampler": sampler, "words": words}
@@ -44,7 +49,7 @@ def absolute_sums(sizes: Sizes) -> Curve:
 
 def relative_sums(sizes: Sizes) -> Curve:
     """Addition with relative positions (Figs 2b, 8a, 8b)."""
-    return _sums("rpe", "uniform", sizes, "standard", RELATIVE)
+    return sums("rpe", "uniform", sizes, "standard", RELATIVE)
 
 
 def shifted_sums(sizes: Sizes) -> Curve:
@@ -58,17 +63,35 @@ def mixed_sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Relative positions, trained on three mixtures of easy and hard sums (Fig 8c)."""
     return (
         relative_sums(sizes),
-        _sums("complexity", "complexity", sizes, "rotary", f"{RELATIVE}; cascades of all lengths alike"),
-        _sums("half-half", "mixture", sizes, "positional", f"{RELATIVE}; half of each"),
+        sums("complexity", "complexity", sizes, "rotary", f"{RELATIVE}; cascades of all lengths alike"),
+        sums("half-half", "mixture", sizes, "positional", f"{RELATIVE}; half of each"),
     )
 
 
-def _sums(name: str, sampler: str, sizes: Sizes, role: str, knowledge: str) -> Curve:
+def sums(
+    name: str,
+    sampler: str,
+    sizes: Sizes,
+    role: str,
+    knowledge: str,
+    *,
+    encoding: EncodingSettings | None = None,
+    attention: Form | None = None,
+) -> Curve:
+    """Addition by length, by cascade and by run of carries; relative positions unless told otherwise."""
     lengths = tuple(float(n) for n in range(6, sizes.long + 1))
     hard = tuple(float(n) for n in sizes.cascades)
-    axes = {"length": lengths, "cascade": hard, "carries": hard}
-    task = addition(sizes.long, sampler)
-    return curve(name, task, rpe(sizes), sizes, role, knowledge, axes=axes, length=sizes.complex)
+    return curve(
+        name,
+        addition(sizes.long, sampler),
+        encoding or rpe(sizes),
+        sizes,
+        role,
+        knowledge,
+        attention=attention,
+        axes={"length": lengths, "cascade": hard, "carries": hard},
+        length=sizes.complex,
+    )
 
 
 def sums_in_text(sizes: Sizes) -> Curve:
@@ -97,7 +120,7 @@ def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
         ("rpe", rpe(sizes), "standard", RELATIVE),
-        ("upe", Upe(fields=("multiplier",), per_head=sizes.per_head, std=sizes.std), "positional", UNIFORM),
+        ("upe", upe(sizes), "positional", UNIFORM),
     )
     return {
         name: curve(name, task, encoding, sizes, role, told, hard=hard)
@@ -142,6 +165,7 @@ def curve(
     knowledge: str,
     *,
     hard: bool = False,
+    attention: Form | None = None,
     axes: dict[str, tuple[float, ...]] | None = None,
     length: int | None = None,
 ) -> Curve:
@@ -159,7 +183,7 @@ def curve(
             hidden=sizes.hidden,
             dropout=sizes.dropout,
             encoding=(encoding,),
-            attention=Content(),
+            attention=attention or Content(),
         ),
         training=training.model_copy(update={"steps": int(factor * sizes.steps), "samples": samples}),
         evaluation=Evaluation(count=sizes.count, axes=axes or {"length": sizes.beyond}, length=length),

@@ -18,10 +18,16 @@ class TrainedCurves(Extrapolation):
     scales: ClassVar[dict[str, str]] = {name: sizes.description for name, sizes in SCALES.items()}
 
     def __init__(
-        self, name: str, title: str, summary: str, curves: Curves, aims: Aims, axis: str = "length"
+        self,
+        name: str,
+        title: str,
+        summary: str,
+        curves: Curves,
+        aims: Aims,
+        axes: tuple[str, ...] = ("length",),
     ) -> None:
         self.name, self.title, self.summary = f"symmetry/{name}", title, summary  # type: ignore[misc]
-        self.axes = (axis,)  # type: ignore[misc]
+        self.axes = axes  # type: ignore[misc]
         self.curves, self.aims = curves, aims
 
     def scale(self, name: str) -> Scale:

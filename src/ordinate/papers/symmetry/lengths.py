@@ -193,7 +193,7 @@ LENGTHS = (
                 f"cascade={sizes.cascades[0]}",
             ),
         ),
-        axis="cascade",
+        axes=("cascade",),
     ),
     TrainedCurves(
         "fig-8b",
@@ -209,7 +209,7 @@ LENGTHS = (
                 f"carries={sizes.cascades[0]}",
             ),
         ),
-        axis="carries",
+        axes=("carries",),
     ),
     TrainedCurves(
         "fig-8c",
@@ -221,7 +221,7 @@ LENGTHS = (
             ahead("half-half", "rpe", _cascades(sizes), "over all cascades"),
             ahead("half-half", "complexity", _cascades(sizes), "over all cascades"),
         ),
-        axis="cascade",
+        axes=("cascade",),
     ),
     TrainedCurves(
         "fig-10",
