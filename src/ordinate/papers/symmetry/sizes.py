@@ -18,7 +18,8 @@ class Sizes:
     long: int
     """The same for the figures of relative positions in addition, where the paper has 50."""
     complex: int
-    """Digits of the sums that are sorted by cascades and runs of carries."""
+    """Digits of the sums that are sorted by cascades and runs of carries: longer than in training, but not so long that
+    length alone decides."""
     cascades: tuple[int, ...]
     steps: int
     training: Training
@@ -65,8 +66,8 @@ SCALES = {
         hidden=128,
         places=12,
         long=15,
-        complex=12,
-        cascades=tuple(range(1, 11)),
+        complex=9,
+        cascades=tuple(range(1, 9)),
         steps=4000,
         dropout=0.0,
         per_head=True,
