@@ -1,8 +1,8 @@
 """Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
-A place is `<!-- table: FIGURE -->`, `<!-- verdicts: FIGURE -->`, `<!-- bench: PATH -->`, `<!-- plan: PATH -->` or
-`<!-- code: PATH -->`, up to `<!-- end -->`. With `--check` nothing is written and the exit code says whether all places
-are up to date.
+A place is `<!-- KIND: NAME -->`, up to `<!-- end -->`: `table`, `verdicts` or `settings` of a figure, `overview` of a paper,
+`bench`, `plan` or `code` of a path. With `--check` nothing is written and the exit code says whether all places are up to
+date.
 """
 
 import json
@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PLACE = re.compile(r"(<!-- (table|code|verdicts|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(
+    r"(<!-- (table|code|verdicts|settings|overview|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL
+)
 
 LANGUAGES = {".py": "python", ".toml": "toml"}
 MOST_FIGURES = 5
@@ -37,6 +39,29 @@ def origin(document: dict) -> str:
         took += f" on {workers} core{'s' if workers > 1 else ''}"
     revision = (document["environment"].get("revision") or "unknown")[:10]
     return f"\n`{document['command']}`, {took}, {document['environment']['cpu']}, revision {revision}.\n"
+
+
+VERDICTS = ("supported", "inconclusive", "contradicted")
+
+
+def overview(paper: str) -> str:
+    """One row a stored figure: how many of its claims got which verdict."""
+    rows = []
+    for path in sorted((ROOT / "results" / paper).glob("*/result.json"), key=natural):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        given = [claim["verdict"] for claim in document["claims"]]
+        counts = [str(given.count(verdict) or "") for verdict in VERDICTS]
+        rows.append([f"`{document['figure']}`", *counts])
+    return table(["figure", *VERDICTS], rows)
+
+
+def natural(path: Path) -> list[tuple[int, str]]:
+    """Numbers in a name by their value: fig-9 before fig-10."""
+    return [(int(part or 0), rest) for part, rest in re.findall(r"(\d*)(\D*)", path.parent.name)]
+
+
+def settings(document: dict) -> str:
+    return table(["setting", ""], [[key, str(value)] for key, value in document["settings"].items()])
 
 
 def benchmarks(document: dict) -> str:
@@ -110,7 +135,11 @@ def filled(kind: str, name: str) -> str:
         return benchmarks(json.loads((ROOT / name).read_text(encoding="utf-8")))
     if kind == "plan":
         return planned(json.loads((ROOT / name).read_text(encoding="utf-8")))
+    if kind == "overview":
+        return overview(name)
     document = result(name)
+    if kind == "settings":
+        return settings(document)
     if kind == "table":
         return table(**{k: document["table"][k] for k in ("headers", "rows")}) + origin(document)
     rows = [
