@@ -1,8 +1,8 @@
 """Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
-A place is `<!-- KIND: NAME -->`, up to `<!-- end -->`: `table`, `verdicts` or `settings` of a figure, `overview` of a paper,
-`bench`, `plan` or `code` of a path. With `--check` nothing is written and the exit code says whether all places are up to
-date.
+A place is `<!-- KIND: NAME -->`, up to `<!-- end -->`: `table`, `verdicts` or `settings` of a figure, `overview` of a
+paper, `bench`, `plan` or `code` of a path. With `--check` nothing is written and the exit code says whether all places
+are up to date.
 """
 
 import json
