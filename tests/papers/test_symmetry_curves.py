@@ -14,7 +14,7 @@ from ordinate.papers.extrapolation import Extrapolation
 from ordinate.papers.symmetry.curves import products, relative_sums
 from ordinate.papers.symmetry.declared import products as declared_products
 from ordinate.papers.symmetry.declared import sums
-from ordinate.papers.symmetry.dispersion import dispersion, energies
+from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
 from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
 from ordinate.papers.symmetry.vectors import MAPS
@@ -199,6 +199,9 @@ def test_maps_name_their_rows(made):
     assert "any to multiplier 0" in upe["names"]
     assert np.array(rpe["layers"]).shape == (1, len(rpe["names"]), 8)
     assert 0 < rpe["dispersion"][0][0] <= 1
+    assert 0 < rpe["with_start"][0][0] <= 1
+    moved = np.abs(np.array(rpe["layers"])).max()
+    assert 0 < moved < 0.05  # a few steps from a start of 0.02 that is taken away
 
 
 def test_table_1_has_a_row_for_every_digit(made):
@@ -230,4 +233,8 @@ def test_dispersion_is_what_it_says():
     assert dispersion(spike + 7.0) == pytest.approx(
         expected, rel=1e-3
     )  # softmax does not see a common vector
+    start = torch.randn(10, 3, generator=torch.Generator().manual_seed(0))
+    left = less_start(0.7 * start + 0.01 * spike, start)
+    assert energies(left).argmax() == 4
+    assert float((left * start).sum()) == pytest.approx(0, abs=1e-5)
     assert [m.name for m in MAPS] == ["symmetry/fig-11", "symmetry/fig-12"]

@@ -4,6 +4,18 @@ from jaxtyping import Float
 from torch import Tensor
 
 
+def less_start(
+    vectors: Float[Tensor, "cls dim"], start: Float[Tensor, "cls dim"]
+) -> Float[Tensor, "cls dim"]:
+    """What training has added: v - s v_0 with s = <v, v_0> / <v_0, v_0>, since weight decay scales the start.
+
+    >>> start = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+    >>> less_start(0.5 * start, start).tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
+    return vectors - (vectors * start).sum() / (start * start).sum() * start
+
+
 def energies(vectors: Float[Tensor, "cls dim"]) -> Float[Tensor, " cls"]:
     """Each class's share of the squared distance to the mean vector, which softmax cannot see.
 

@@ -5,21 +5,25 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
+from torch import Tensor
 
 from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.classes import ClassMap, class_maps
+from ordinate.models import build_model
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
-from ordinate.papers.symmetry.dispersion import dispersion, energies
+from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
 from ordinate.papers.symmetry.figure import differences
 from ordinate.papers.symmetry.sizes import SCALES
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings.pairwise import PairwiseEncoding
 from ordinate.runs import Run
+from ordinate.seeds import derive
 from ordinate.studies import Study
-from ordinate.training import load_model
+from ordinate.training import Recipe, load_model
 
 
 class Maps(Trained):
@@ -30,8 +34,8 @@ class Maps(Trained):
     def __init__(self, name: str, title: str, multiplier: int, standing_out: tuple[str, ...]) -> None:
         self.name, self.title = f"symmetry/{name}", title  # type: ignore[misc]
         self.summary = (  # type: ignore[misc]
-            "Learned key vectors of relative positions (rpe), and of uniform and relative ones (upe), in every layer. "
-            "Dispersion is the effective share of classes that carry the vectors' energy."
+            "What training has made of the key vectors of relative positions (rpe), and of uniform and relative ones "
+            "(upe), in every layer. Dispersion is the effective share of classes that carry their energy."
         )
         self.multiplier, self.standing_out = multiplier, standing_out
 
@@ -47,7 +51,9 @@ class Maps(Trained):
 
     def measure(self, scale: str, study: Study) -> dict[str, Any]:
         """The vectors of the first seed, and numbers of all seeds."""
-        curves = {curve.label: self._map(study.runs(curve.recipe)) for curve in self.curves(scale)}
+        curves = {
+            curve.label: self._map(curve.recipe, study.runs(curve.recipe)) for curve in self.curves(scale)
+        }
         sizes = SCALES[scale]
         return {
             "settings": {"multiplier digits": self.multiplier, "seeds": sizes.seeds, **differences(scale)},
@@ -56,25 +62,27 @@ class Maps(Trained):
             "table": _table(curves),
         }
 
-    def _map(self, runs: Sequence[Run]) -> dict[str, Any]:
+    def _map(self, recipe: Recipe, runs: Sequence[Run]) -> dict[str, Any]:
         names: list[str] = []
         maps: list[list[list[float]]] = []
         spread: list[list[float] | None] = []
+        whole: list[list[float] | None] = []
         out: list[list[bool] | None] = []
         for run in runs:
             if run.status != "done":
-                spread.append(None)
-                out.append(None)
+                for rows in (spread, whole, out):
+                    rows.append(None)
                 continue
             encoding = load_model(run, (run.record().get("picked") or {}).get("step")).encoding
-            assert isinstance(encoding, PairwiseEncoding)
-            names = encoding.bound[0].names
-            layers = encoding.tables[0].detach()[:, 0]
+            start = build_model(recipe.model, recipe.task, seed=derive(run.seed, "weights")).encoding
+            names, vectors = _vectors(encoding)
+            layers = [less_start(*pair) for pair in zip(vectors, _vectors(start)[1], strict=True)]
             maps = maps or [[[round(float(v), 4) for v in row] for row in layer] for layer in layers]
             spread.append([dispersion(layer) for layer in layers])
+            whole.append([dispersion(layer) for layer in vectors])
             tops = [energies(layer).topk(len(self.standing_out)).indices.tolist() for layer in layers]
             out.append([sorted(names[i] for i in top) == sorted(self.standing_out) for top in tops])
-        return {"names": names, "layers": maps, "dispersion": spread, "stand_out": out}
+        return {"names": names, "layers": maps, "dispersion": spread, "with_start": whole, "stand_out": out}
 
     def _claims(self, curves: dict[str, Any], scale: str) -> list[Claim]:
         rows = " and ".join(self.standing_out)
@@ -99,7 +107,7 @@ class Maps(Trained):
 
     def caption(self, document: dict[str, Any]) -> str:
         """Say what is shown."""
-        return "Vectors of the first seed; a row is a class of pairs, seen from the query."
+        return "Vectors of the first seed, less their start; a row is a class of pairs, seen from the query."
 
     def notes(self, document: dict[str, Any]) -> list[str]:
         """Say how dispersion is counted."""
@@ -107,8 +115,16 @@ class Maps(Trained):
             f"Scale {document['scale']}: {self.scales[document['scale']]}.",
             "Dispersion of a layer: exp(entropy of the classes' shares of the squared distance to the mean vector), "
             "divided by the number of classes; the mean vector itself is invisible to softmax.",
+            "Vectors are taken less their start, scaled as weight decay has left it: vectors that training never "
+            "needed keep a random start, which would count as dispersed. The last column has them as they are.",
             "Distances that training shows with pads only are in the maps too.",
         ]
+
+
+def _vectors(encoding: object) -> tuple[list[str], Float[Tensor, "layer cls dim"]]:
+    """The names of the classes and the vectors of the first head."""
+    assert isinstance(encoding, PairwiseEncoding)
+    return encoding.bound[0].names, encoding.tables[0].detach()[:, 0]
 
 
 def _table(curves: dict[str, Any]) -> dict[str, Any]:
@@ -117,9 +133,11 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
     for label, curve in curves.items():
         ended = np.array([row for row in curve["dispersion"] if row is not None])
         cells = [f"{summarise(column).median:.3f}" for column in ended.T.tolist()]
+        whole = [float(np.mean(row)) for row in curve["with_start"] if row is not None]
+        cells.append(f"{summarise(whole).median:.3f}")
         rows.append([label, str(len(curve["names"])), *cells, f"{len(curve['dispersion'])}"])
     return {
-        "headers": ["model", "classes", *(f"layer {n + 1}" for n in range(layers)), "seeds"],
+        "headers": ["model", "classes", *(f"layer {n + 1}" for n in range(layers)), "with start", "seeds"],
         "rows": rows,
         "caption": "Dispersion of the class vectors, median over seeds.",
     }
