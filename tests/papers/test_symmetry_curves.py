@@ -129,7 +129,8 @@ def test_figures_share_their_models():
 
 @pytest.mark.parametrize(("curves", "told"), [(sums, "rpe"), (declared_products, "upe")])
 def test_declared_variants_differ_from_the_published_form_in_keys_and_pairs_alone(curves, told):
-    """Forms and relations as said, and everything else equal."""
+    """Forms and relations as said, a look of its own for each, and everything else equal."""
+    assert len({curve.role for curve in curves(SCALES["laptop"])}) == 4
     made = {curve.label: curve.recipe for curve in curves(SCALES["laptop"])}
     assert list(made) == [told, "keys", "pairs", "both"]
     forms = {label: recipe.model.attention for label, recipe in made.items()}

@@ -25,7 +25,7 @@ def variants(told: str, every: EncodingSettings, some: EncodingSettings, make: V
     return (
         make("keys", "rotary", f"{told}; {KEYS}", every, ContentClass()),
         make("pairs", "second", PAIRS, some, Content()),
-        make("both", "positional", f"{PAIRS}; {KEYS}", some, ContentClass()),
+        make("both", "hybrid", f"{PAIRS}; {KEYS}", some, ContentClass()),
     )
 
 
