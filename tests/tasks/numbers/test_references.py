@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Sort, Sum
+from ordinate.tasks.numbers.sort import ascending
 
 from . import brute_force
 from .strategies import batches, few, reals, sequences, tensor
@@ -189,3 +190,12 @@ def test_min_sum_forgets_the_order_of_the_pairs_and_which_half_is_first(data):
 def test_min_sum_refuses_halves_of_unequal_length():
     with pytest.raises(OrdinateError, match="even number of tokens, not 3"):
         answers(MinSum, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_sorting_keeps_the_type_and_agrees_with_torch_in_all_of_them(dtype):
+    """Types that NumPy does not have are sorted by torch, and so is what is differentiated."""
+    x = torch.randn(50, 7, generator=torch.Generator().manual_seed(0)).to(dtype)
+    assert torch.equal(ascending(x), x.sort(-1).values)
+    assert ascending(x).dtype == dtype
+    assert ascending(x.clone().requires_grad_()).requires_grad

@@ -10,6 +10,9 @@ from torch import Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.tasks.numbers.base import Numbers
 
+PLAIN = (torch.float32, torch.float64)
+"""Types that NumPy has as well: it sorts short rows in half the time."""
+
 
 def ascending(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:
     """y_k = the k-th smallest of x_1, ..., x_n.
@@ -17,7 +20,7 @@ def ascending(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch 
     >>> ascending(torch.tensor([1.0, -2.0, 3.0, -2.0])).tolist()
     [-2.0, -2.0, 1.0, 3.0]
     """
-    if numbers.device.type == "cpu" and not numbers.requires_grad:  # on short rows NumPy takes half the time
+    if numbers.device.type == "cpu" and numbers.dtype in PLAIN and not numbers.requires_grad:
         return torch.from_numpy(np.sort(numbers.numpy(), axis=-1))
     return numbers.sort(-1).values
 
