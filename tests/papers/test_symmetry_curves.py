@@ -56,7 +56,7 @@ def test_every_trained_figure_and_table_of_the_paper_is_there():
     assert set(TRAINED) == {
         "symmetry/table-1",
         *(f"symmetry/fig-{name}" for name in (*wanted, "10", "11", "12")),
-        *(f"symmetry/declared-{name}" for name in ("sums", "products")),
+        *(f"symmetry/{kind}-{name}" for kind in ("declared", "search") for name in ("sums", "products")),
     }
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
 from ordinate.positions.encodings import (
     T5,
     Alibi,
@@ -159,3 +160,24 @@ def test_significance_gives_some_heads_vectors_between_digits_and_masks_nothing(
     assert len({int(c) for c in seen.values()}) == 20
     near = Significance(reach=1).build(Site(trained=(coordinates,), heads=4, dim=5))
     assert near.pairs(coordinates, 0)[0].pattern.classes == 4 * 3
+
+
+def test_significance_gives_a_multiplier_in_text_one_vector_from_every_digit():
+    coordinates = Coordinates.of(text=range(2), multiplier=range(3), number=range(4))
+    encoding = Significance(special=1, uniform=("multiplier",)).build(
+        Site(trained=(coordinates,), heads=4, dim=5)
+    )
+    special, _ = encoding.pairs(coordinates, 0)
+    classes, plain = special.pattern.dense, special.pattern.plain
+    assert (classes[:2] == plain).all()
+    assert (classes[:, :2] == plain).all()
+    for j in range(2, 5):
+        assert (classes[2:, j] == classes[2, j]).all()
+    alike = {int(c) for c in classes[2, 2:5]}
+    assert len(alike) == 3
+    assert plain not in alike
+    for i in range(5, 9):
+        for j in range(5, 9):
+            assert classes[i, j] == classes[5 + max(0, i - j), 5 + max(0, j - i)]
+    with pytest.raises(OrdinateError, match="no field 'factor'"):
+        Significance(uniform=("factor",)).build(Site(trained=(coordinates,), heads=4, dim=5))

@@ -37,6 +37,7 @@ from ordinate.papers.symmetry.losses import Fig9, Fig15
 from ordinate.papers.symmetry.maps import Fig16
 from ordinate.papers.symmetry.places import TABLE_1
 from ordinate.papers.symmetry.proposition import Proposition
+from ordinate.papers.symmetry.search import SEARCHES
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.runs import read_json
 
@@ -53,7 +54,7 @@ POSITIONAL: tuple[Figure, ...] = (
     *FAMILIES,
 )
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
-SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS, *DECLARED)
+SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS, *DECLARED, *SEARCHES)
 MEMORIES: tuple[Figure, ...] = (
     PROP_4_2,
     *FIXED,

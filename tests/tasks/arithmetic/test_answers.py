@@ -133,6 +133,16 @@ def test_focus_is_the_power_of_the_share_of_a_size(generator):
         make_task("multiplication", multiplier=3, focus=2)
 
 
+def test_sparse_multipliers_have_zeros_in_a_share_of_the_samples(generator):
+    task = make_task("multiplication", multiplier=3, sparse=0.4)
+    multiplier, _ = task.draw(4000, 5, generator)
+    assert multiplier.any(dim=1).all()
+    # the first digit goes in half of the share, where one of the two others stays: each does with 0.5 * 0.9
+    assert (multiplier[:, -1] == 0).float().mean() == pytest.approx(0.4 * 0.5 * (1 - 0.55**2), abs=0.02)
+    check(task, task.sample(100, generator=generator))
+    assert (task.tested().draw(500, 5, generator)[0][:, -1] > 0).all()
+
+
 def test_mixed_multipliers_are_tested_at_their_full_size(generator):
     task = make_task("multiplication", multiplier=3, mixed=True).tested()
     for _ in range(10):

@@ -11,9 +11,6 @@ from ordinate.positions.relations import relative
 from ordinate.tasks import Task, make_task
 from ordinate.training import Evaluation, Recipe
 
-WORDS = 20
-"""Random letters before, between and after the numbers, at most."""
-
 ABSOLUTE = "told nothing: a learned vector for every place"
 RELATIVE = "told that pairs at the same distance do the same job"
 UNIFORM = "told that digits of the multiplier act alike on every place, and the rest by distance"
@@ -27,7 +24,7 @@ def rpe(sizes: Sizes) -> EncodingSettings:
 
 def upe(sizes: Sizes) -> EncodingSettings:
     """Uniform key vectors for the multiplier, relative ones for the rest."""
-    return Upe(fields=("multiplier",), per_head=sizes.per_head, std=sizes.std)
+    return Upe(fields=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
 
 
 def addition(places: int, sampler: Any = "uniform", words: int = 0) -> Task:
@@ -36,10 +33,12 @@ def addition(places: int, sampler: Any = "uniform", words: int = 0) -> Task:
     return make_task("addition", digits=5, width=places, spare=0, **options)
 
 
-def multiplication(places: int, multiplier: int, sampler: Any = "uniform", words: int = 0) -> Task:
+def multiplication(sizes: Sizes, multiplier: int, sampler: Any = "uniform", words: int = 0) -> Task:
     """Products, padded to a fixed number of places."""
     options = {"sampler": sampler, "words": words, "multiplier": multiplier}
-    return make_task("multiplication", digits=5, width=places, spare=0, **options)
+    if sizes.sparse is not None:
+        options["sparse"] = sizes.sparse
+    return make_task("multiplication", digits=5, width=sizes.places, spare=0, **options)
 
 
 def absolute_sums(sizes: Sizes) -> Curve:
@@ -96,7 +95,7 @@ def sums(
 
 def sums_in_text(sizes: Sizes) -> Curve:
     """Addition among letters (Fig 7a)."""
-    task = addition(sizes.places, words=WORDS)
+    task = addition(sizes.places, words=sizes.words)
     told = "told which tokens are digits of which significance, in half of the heads"
     return curve(
         "text", task, Significance(per_head=sizes.per_head, std=sizes.std), sizes, "positional", told
@@ -116,44 +115,36 @@ def no_carry(sizes: Sizes) -> Curve:
 
 def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
     """Absolute, relative, and uniform + relative positions (Figs 4 and 5)."""
-    task, hard = multiplication(sizes.places, multiplier), multiplier > 1
+    sizes = sizes.three_digits if multiplier > 1 else sizes
+    task = multiplication(sizes, multiplier)
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
         ("rpe", rpe(sizes), "standard", RELATIVE),
         ("upe", upe(sizes), "positional", UNIFORM),
     )
-    return {
-        name: curve(name, task, encoding, sizes, role, told, hard=hard)
-        for name, encoding, role, told in kinds
-    }
+    return {name: curve(name, task, encoding, sizes, role, told) for name, encoding, role, told in kinds}
 
 
 def shifted_products(sizes: Sizes) -> dict[str, Curve]:
     """Multipliers of three digits, absolute and relative positions, shift augmentation (Figs 5c, 5d)."""
-    task = multiplication(sizes.places, 3, "shifted")
+    sizes = sizes.three_digits
+    task = multiplication(sizes, 3, "shifted")
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape-shifted", Learned(width=sizes.width), "second", f"{ABSOLUTE}; {SHIFTED}"),
         ("rpe-shifted", rpe(sizes), "rotary", f"{RELATIVE}; {SHIFTED}"),
     )
-    return {
-        name: curve(name, task, encoding, sizes, role, told, hard=True)
-        for name, encoding, role, told in kinds
-    }
+    return {name: curve(name, task, encoding, sizes, role, told) for name, encoding, role, told in kinds}
 
 
 def products_in_text(sizes: Sizes) -> Curve:
     """Products among letters (Fig 7b)."""
-    task = multiplication(sizes.places, 3, words=WORDS)
-    told = "told which tokens are digits of which significance, in half of the heads"
-    return curve(
-        "text",
-        task,
-        Significance(per_head=sizes.per_head, std=sizes.std),
-        sizes,
-        "positional",
-        told,
-        hard=True,
+    sizes = sizes.three_digits
+    task = multiplication(sizes, 3, words=sizes.words)
+    encoding = Significance(uniform=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
+    told = (
+        "told which tokens are digits of which significance, and what acts alike on all, in half of the heads"
     )
+    return curve("text", task, encoding, sizes, "positional", told)
 
 
 def curve(
@@ -164,28 +155,25 @@ def curve(
     role: str,
     knowledge: str,
     *,
-    hard: bool = False,
     attention: Form | None = None,
     axes: dict[str, tuple[float, ...]] | None = None,
     length: int | None = None,
 ) -> Curve:
-    """One model in the sizes of a scale; `hard` ones are deeper and trained for longer."""
-    training = sizes.training
-    factor = sizes.longer if hard else 1.0
-    samples = None if training.samples is None else int(factor * training.samples)
+    """One model in the sizes of a scale."""
     recipe = Recipe(
         name=name,
         task=task,
         model=ResidualEncoder(
-            layers=sizes.layers + (sizes.deeper if hard else 0),
+            layers=sizes.layers,
             heads=sizes.heads,
             width=sizes.width,
             hidden=sizes.hidden,
+            gated=sizes.gated,
             dropout=sizes.dropout,
             encoding=(encoding,),
             attention=attention or Content(),
         ),
-        training=training.model_copy(update={"steps": int(factor * sizes.steps), "samples": samples}),
+        training=sizes.training.model_copy(update={"steps": sizes.steps}),
         evaluation=Evaluation(count=sizes.count, axes=axes or {"length": sizes.beyond}, length=length),
     )
     return Curve(recipe, sizes.seeds, role, knowledge)

@@ -46,7 +46,7 @@ def sums(sizes: Sizes) -> tuple[Curve, ...]:
 
 def products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multiplication by one digit: uniform and relative positions as in the paper, and the three variants."""
-    task = models.multiplication(sizes.places, 1)
+    task = models.multiplication(sizes, 1)
 
     def make(label: str, role: str, told: str, encoding: EncodingSettings, form: Form) -> Curve:
         return models.curve(label, task, encoding, sizes, role, told, attention=form)
@@ -74,6 +74,7 @@ DECLARED = (
         "(rpe), the same without content in keys, the same over a declared relation alone, and both.",
         sums,
         lambda sizes: aims("rpe", between(sizes, sizes.long)),
+        minutes=20,
         axes=("length", "cascade"),
     ),
     TrainedCurves(
@@ -83,5 +84,6 @@ DECLARED = (
         "(upe), the same without content in keys, the same over a declared relation alone, and both.",
         products,
         lambda sizes: aims("upe", between(sizes)),
+        minutes=14,
     ),
 )

@@ -46,6 +46,7 @@ LENGTHS = (
                 "validation",
             ),
         ),
+        minutes=5,
     ),
     TrainedCurves(
         "fig-2b",
@@ -65,6 +66,7 @@ LENGTHS = (
                 f"length={sizes.long - 1}",
             ),
         ),
+        minutes=10,
     ),
     TrainedCurves(
         "fig-2c",
@@ -73,6 +75,7 @@ LENGTHS = (
         "with zeros on its right, beside relative positions without such help.",
         lambda sizes: (models.shifted_sums(sizes), models.relative_sums(sizes)),
         lambda sizes: (learned("ape-shifted", 0.999), ahead("rpe", "ape-shifted", between(sizes), BEYOND)),
+        minutes=10,
     ),
     TrainedCurves(
         "fig-4a",
@@ -83,6 +86,7 @@ LENGTHS = (
             learned("ape"),
             at_most("ape", "length=8", 0.1, "ape is at most 10 % exact at 8 digits."),
         ),
+        minutes=4,
     ),
     TrainedCurves(
         "fig-4b",
@@ -101,6 +105,7 @@ LENGTHS = (
                 "length=6",
             ),
         ),
+        minutes=8,
     ),
     TrainedCurves(
         "fig-4c",
@@ -109,6 +114,7 @@ LENGTHS = (
         "every place, beside the one with relative positions.",
         lambda sizes: (models.products(sizes, 1)["upe"], models.products(sizes, 1)["rpe"]),
         lambda sizes: (learned("upe"), ahead("upe", "rpe", between(sizes), BEYOND)),
+        minutes=8,
     ),
     TrainedCurves(
         "fig-5a",
@@ -118,6 +124,8 @@ LENGTHS = (
         lambda sizes: (
             Keeps("rpe keeps at most half of its accuracy at 8 digits.", AtMost(0.5), "rpe", "length=8"),
         ),
+        minutes=30,
+        multiplier=3,
     ),
     TrainedCurves(
         "fig-5b",
@@ -141,6 +149,8 @@ LENGTHS = (
                 f"length={sizes.places - 1}",
             ),
         ),
+        minutes=60,
+        multiplier=3,
     ),
     TrainedCurves(
         "fig-5c",
@@ -149,6 +159,8 @@ LENGTHS = (
         "uniform and relative positions without them.",
         lambda sizes: (models.shifted_products(sizes)["ape-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "ape-shifted", between(sizes), BEYOND),),
+        minutes=60,
+        multiplier=3,
     ),
     TrainedCurves(
         "fig-5d",
@@ -157,6 +169,8 @@ LENGTHS = (
         "uniform and relative positions without them.",
         lambda sizes: (models.shifted_products(sizes)["rpe-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "rpe-shifted", between(sizes), BEYOND),),
+        minutes=60,
+        multiplier=3,
     ),
     TrainedCurves(
         "fig-7a",
@@ -169,6 +183,7 @@ LENGTHS = (
                 "With text it is as good as without.", AtLeast(-ALIKE), "text", "rpe-short", between(sizes)
             ),
         ),
+        minutes=18,
     ),
     TrainedCurves(
         "fig-7b",
@@ -178,6 +193,8 @@ LENGTHS = (
         lambda sizes: (
             Beats("With text it is as good as without.", AtLeast(-ALIKE), "text", "upe", between(sizes)),
         ),
+        minutes=60,
+        multiplier=3,
     ),
     TrainedCurves(
         "fig-8a",
@@ -193,6 +210,7 @@ LENGTHS = (
                 f"cascade={sizes.cascades[0]}",
             ),
         ),
+        minutes=6,
         axes=("cascade",),
     ),
     TrainedCurves(
@@ -209,6 +227,7 @@ LENGTHS = (
                 f"carries={sizes.cascades[0]}",
             ),
         ),
+        minutes=6,
         axes=("carries",),
     ),
     TrainedCurves(
@@ -221,6 +240,7 @@ LENGTHS = (
             ahead("half-half", "rpe", _cascades(sizes), "over all cascades"),
             ahead("half-half", "complexity", _cascades(sizes), "over all cascades"),
         ),
+        minutes=17,
         axes=("cascade",),
     ),
     TrainedCurves(
@@ -236,6 +256,7 @@ LENGTHS = (
                 "Without carries, longer numbers cause no difficulty.",
             ),
         ),
+        minutes=6,
     ),
 )
 

@@ -17,7 +17,7 @@ from ordinate.figures.style import look_of, paper_style, size
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums
 from ordinate.papers.symmetry.figure import differences
-from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
 from ordinate.runs import Run
 from ordinate.seeds import derive, generator
@@ -49,7 +49,7 @@ class Places(Trained):
         "The models of Fig 2c on sums of ten digits: on shifted copies of short sums, on uniform ones, and how often "
         "each digit of those is right, digit 1 the least significant."
     )
-    scales: ClassVar[dict[str, str]] = {name: sizes.description for name, sizes in SCALES.items()}
+    scales: ClassVar[dict[str, str]] = described(4)
 
     def study(self, scale: str, store: Path) -> Study:
         """The runs of Fig 2c."""

@@ -1,8 +1,8 @@
 """How large each scale of the second paper is: `paper` is its appendix B as written, `laptop` what 2 cores can do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ordinate.training import AdamW, Linear, Pick, Training
+from ordinate.training import AdamW, Linear, Muon, Pick, Training
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,27 @@ class Sizes:
     seeds: int
     count: int
     """Test samples at every point."""
-    deeper: int = 0
-    """Layers more for multipliers of three digits."""
-    longer: float = 1.0
-    """Times as many steps and samples for multipliers of three digits."""
     dropout: float = 0.1
+    gated: bool = False
+    """Whether hidden units are products (GEGLU)."""
+    words: int = 20
+    """Random letters before, between and after the numbers, at most, where numbers stand in text."""
+    uniform: tuple[str, ...] = ("multiplier",)
+    """Fields whose tokens act alike on every place, in uniform positions."""
+    sparse: float | None = None
+    """Where given, the share of multipliers in training that have zeros for about half of their digits."""
     per_head: bool = False
     """Whether every head has pairwise vectors of its own; the paper has one table a layer."""
     std: float = 0.02
     """Of the first pairwise vectors."""
     description: str = ""
+    hard: "Sizes | None" = None
+    """For multipliers of three digits, where they need other sizes."""
+
+    @property
+    def three_digits(self) -> "Sizes":
+        """The sizes for multipliers of three digits."""
+        return self.hard or self
 
     @property
     def beyond(self) -> tuple[float, ...]:
@@ -43,70 +54,102 @@ class Sizes:
         return tuple(float(n) for n in range(6, self.places + 1))
 
 
+SMOKE = Sizes(
+    layers=1,
+    heads=2,
+    width=16,
+    hidden=16,
+    places=8,
+    long=10,
+    complex=7,
+    cascades=(1, 5),
+    steps=4,
+    training=Training(batch=8, optimizer=AdamW(), pick=Pick(value=7.0, count=8, every=2)),
+    seeds=1,
+    count=8,
+    description="proves the path in seconds; no verdict",
+)
+
+LAPTOP = Sizes(
+    layers=4,
+    heads=4,
+    width=64,
+    hidden=128,
+    places=12,
+    long=15,
+    complex=9,
+    cascades=tuple(range(1, 9)),
+    steps=4000,
+    dropout=0.0,
+    per_head=True,
+    std=0.5,
+    training=Training(
+        batch=64,
+        optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
+        schedule=Linear(warmup=0.03),
+        clip=1.0,
+        average=0.998,
+        pick=Pick(value=8.0, count=200, every=250),
+    ),
+    seeds=3,
+    count=300,
+    description="three seeds of smaller models on shorter lines",
+)
+
+HARD = replace(
+    LAPTOP,
+    layers=5,
+    heads=8,
+    width=128,
+    hidden=256,
+    steps=7500,
+    dropout=0.1,
+    gated=True,
+    words=5,
+    uniform=("multiplier", "sign"),
+    sparse=0.5,
+    training=LAPTOP.training.model_copy(
+        update={"optimizer": Muon(learning_rate=1e-2, betas=(0.9, 0.99), weight_decay=0.1)}
+    ),
+)
+"""Products with three digits are learned slowly: wider and deeper models, orthogonal steps, and zeros in multipliers,
+which show what each digit does."""
+
+PAPER = Sizes(
+    layers=6,
+    heads=8,
+    width=768,
+    hidden=3072,
+    places=20,
+    long=50,
+    complex=40,
+    cascades=tuple(range(1, 21)),
+    steps=100_000,
+    training=Training(
+        batch=64,
+        samples=100_000,
+        optimizer=AdamW(learning_rate=1e-4, weight_decay=1e-5),
+        schedule=Linear(warmup=0.01),
+        pick=Pick(value=10.0, count=200, every=1000),
+    ),
+    seeds=3,
+    count=1000,
+    description="appendix B as written, for GPUs; epochs and the rate's schedule are not published",
+)
+
 SCALES = {
-    "smoke": Sizes(
-        layers=1,
-        heads=2,
-        width=16,
-        hidden=16,
-        places=8,
-        long=10,
-        complex=7,
-        cascades=(1, 5),
-        steps=4,
-        training=Training(batch=8, optimizer=AdamW(), pick=Pick(value=7.0, count=8, every=2)),
-        seeds=1,
-        count=8,
-        description="proves the path in seconds; no verdict",
-    ),
-    "laptop": Sizes(
-        layers=4,
-        heads=4,
-        width=64,
-        hidden=128,
-        places=12,
-        long=15,
-        complex=9,
-        cascades=tuple(range(1, 9)),
-        steps=4000,
-        dropout=0.0,
-        per_head=True,
-        std=0.5,
-        training=Training(
-            batch=64,
-            optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
-            schedule=Linear(warmup=0.03),
-            clip=1.0,
-            average=0.998,
-            pick=Pick(value=8.0, count=200, every=250),
+    "smoke": SMOKE,
+    "laptop": replace(LAPTOP, hard=HARD),
+    "paper": replace(
+        PAPER,
+        hard=replace(
+            PAPER, layers=9, steps=500_000, training=PAPER.training.model_copy(update={"samples": 500_000})
         ),
-        seeds=3,
-        count=300,
-        longer=3.0,
-        deeper=1,
-        description="three seeds of smaller models on shorter lines, for 2 cores",
-    ),
-    "paper": Sizes(
-        layers=6,
-        heads=8,
-        width=768,
-        hidden=3072,
-        places=20,
-        long=50,
-        complex=40,
-        cascades=tuple(range(1, 21)),
-        steps=100_000,
-        training=Training(
-            batch=64,
-            samples=100_000,
-            optimizer=AdamW(learning_rate=1e-4, weight_decay=1e-5),
-            schedule=Linear(warmup=0.01),
-            pick=Pick(value=10.0, count=200, every=1000),
-        ),
-        seeds=3,
-        count=1000,
-        longer=5.0,
-        deeper=3,
-        description="appendix B as written, for GPUs; epochs and the rate's schedule are not published",
     ),
 }
+
+
+def described(minutes: int, at: tuple[str, ...] = tuple(SCALES)) -> dict[str, str]:
+    """What is said of the scales of a figure; `minutes` where no other figure has trained its models."""
+    said = {name: SCALES[name].description for name in at}
+    return said | {"laptop": f"{said['laptop']}, about {minutes} minutes on 2 cores"}

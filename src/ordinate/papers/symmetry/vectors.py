@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +17,7 @@ from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
 from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
 from ordinate.papers.symmetry.figure import differences
-from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings.pairwise import PairwiseEncoding
 from ordinate.runs import Run
@@ -29,15 +29,16 @@ from ordinate.training import Recipe, load_model
 class Maps(Trained):
     """Class vectors of the models of another figure: rows are classes, columns coordinates, a panel for each layer."""
 
-    scales: ClassVar[dict[str, str]] = {name: sizes.description for name, sizes in SCALES.items()}
-
-    def __init__(self, name: str, title: str, multiplier: int, standing_out: tuple[str, ...]) -> None:
+    def __init__(
+        self, name: str, title: str, multiplier: int, standing_out: tuple[str, ...], *, minutes: int
+    ) -> None:
         self.name, self.title = f"symmetry/{name}", title  # type: ignore[misc]
         self.summary = (  # type: ignore[misc]
             "What training has made of the key vectors of relative positions (rpe), and of uniform and relative ones "
             "(upe), in every layer. Dispersion is the effective share of classes that carry their energy."
         )
         self.multiplier, self.standing_out = multiplier, standing_out
+        self.scales = described(minutes)  # type: ignore[misc]
 
     def curves(self, scale: str) -> tuple[Curve, ...]:
         """The models whose vectors are shown."""
@@ -56,7 +57,11 @@ class Maps(Trained):
         }
         sizes = SCALES[scale]
         return {
-            "settings": {"multiplier digits": self.multiplier, "seeds": sizes.seeds, **differences(scale)},
+            "settings": {
+                "multiplier digits": self.multiplier,
+                "seeds": sizes.seeds,
+                **differences(scale, self.multiplier),
+            },
             "curves": curves,
             "claims": [claim.to_dict() for claim in self._claims(curves, scale)],
             "table": _table(curves),
@@ -144,11 +149,12 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
 
 
 MAPS = (
-    Maps("fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",)),
+    Maps("fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",), minutes=8),
     Maps(
         "fig-12",
         "Learned position vectors, multipliers of three digits",
         3,
         ("1 ahead", "2 ahead", "3 ahead"),
+        minutes=60,
     ),
 )

@@ -11,11 +11,11 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.positions.encodings.cache import Cache
 from ordinate.positions.encodings.encoding import EncodingSettings, Site
-from ordinate.positions.encodings.fields import number_fields
+from ordinate.positions.encodings.fields import known_fields, number_fields
 from ordinate.positions.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.positions.encodings.sinusoidal import waves
 from ordinate.positions.encodings.vectors import append
-from ordinate.positions.relations import Relation, aligned, everywhere, window
+from ordinate.positions.relations import Relation, aligned, between, everywhere, uniform, window
 
 
 class SignificanceEncoding(PairwiseEncoding):
@@ -32,6 +32,9 @@ class SignificanceEncoding(PairwiseEncoding):
         digits: Relation = aligned(*numbers)
         if settings.reach is not None:
             digits = digits * window(settings.reach, settings.reach)
+        if settings.uniform is not None:
+            alike = known_fields(settings.uniform, site.trained, settings.name)
+            digits = uniform(*alike) * between(numbers, alike) | digits
         groups = [Group(special, digits | everywhere()), Group(site.heads - special, everywhere())]
         super().__init__(
             site, [group for group in groups if group.heads], per_head=settings.per_head, std=settings.std
@@ -59,6 +62,7 @@ class Significance(EncodingSettings):
 
     Only some heads carry these vectors; every pair is attended, in every head, and where the numbers stand in the
     text does not matter. Text keeps an absolute position, sinusoidal so that any length has one; numbers have none.
+    Digits of the fields in `uniform` have one vector each, seen from every digit (p_{i,j} = c_j).
 
     Example: `encoding = {kind = "significance", special = 4, reach = 8}`.
     """
@@ -78,6 +82,9 @@ class Significance(EncodingSettings):
     )
     reach: int | None = Field(
         None, ge=0, description="digits further apart in significance than this are plain"
+    )
+    uniform: tuple[str, ...] | None = Field(
+        None, min_length=1, description="fields whose digits act alike on all digits, as in `upe`"
     )
     per_head: bool = Field(False, description="own vectors for every special head")
     std: float = Field(0.02, ge=0, description="standard deviation of the first values")

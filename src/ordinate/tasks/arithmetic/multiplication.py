@@ -27,8 +27,9 @@ class Multiplication(Arithmetic):
 
     The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
     100 to 999); with `mixed`, of k = 1 to `multiplier` digits, drawn for every batch in proportion to k, or to k to the
-    power of `focus`. With `deep`, that share of the samples are hard ones: of 16 products the one whose carries reach
-    furthest. The slice `levels` is the number of rounds in which carries are handed on, all places at once.
+    power of `focus`. With `sparse`, that share of the multipliers have a 0 for about half of their digits, the first
+    included. With `deep`, that share of the samples are hard ones: of 16 products the one whose carries reach furthest.
+    The slice `levels` is the number of rounds in which carries are handed on, all places at once.
     """
 
     name: ClassVar[str] = "multiplication"
@@ -43,6 +44,9 @@ class Multiplication(Arithmetic):
         ge=0,
         le=10,
         description="with `mixed`: the larger, the more often multipliers are long; 1 without",
+    )
+    sparse: float | None = Field(
+        None, gt=0, le=1, description="share of multipliers with zeros for half of their digits, above 0 to 1"
     )
     deep: float | None = Field(
         None, gt=0, le=1, description="share of samples whose carries reach the furthest of 16, above 0 to 1"
@@ -63,7 +67,8 @@ class Multiplication(Arithmetic):
 
     def tested(self) -> Arithmetic:
         """The task with uniform numbers, hard ones as often as they are, and multipliers of all their digits."""
-        return super().tested().model_copy(update={"mixed": False, "focus": None, "deep": None})
+        usual = {"mixed": False, "focus": None, "sparse": None, "deep": None}
+        return super().tested().model_copy(update=usual)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -108,7 +113,7 @@ class Multiplication(Arithmetic):
         return scale_places(*operands)
 
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
-        """Draw a multiplier that starts with no zero, and a multiplicand from the sampler."""
+        """Draw a multiplier that starts with no zero unless thinned out, and a multiplicand from the sampler."""
         device, width = generator.device, self.span(length)
         size = self.multiplier
         if self.mixed:
@@ -117,6 +122,8 @@ class Multiplication(Arithmetic):
         drawn = count if self.deep is None else count * CHOICES
         multiplier = torch.randint(10, (drawn, size), generator=generator, device=device)
         multiplier[:, -1] = torch.randint(1, 10, (drawn,), generator=generator, device=device)
+        if self.sparse is not None:
+            multiplier = _thinned(multiplier, self.sparse, generator)
         digits = self.sampler.draw(drawn, length, generator, operands=1, width=width)
         if self.deep is not None:
             chosen = _deepest(multiplier, digits[:, 0], count, self.deep, generator)
@@ -134,6 +141,17 @@ class Multiplication(Arithmetic):
         if name not in self.slices:
             raise OrdinateError(f"multiplication has no slice {name!r}: {nearest(name, self.slices)}")
         return carry_levels(*self.read(batch.input, batch.coordinates))
+
+
+def _thinned(
+    multiplier: Int[Tensor, "batch short"], share: float, generator: Generator
+) -> Int[Tensor, "batch short"]:
+    """Put zeros for half of the digits, in this share of the multipliers; none becomes zero."""
+    device = generator.device
+    kept = torch.rand(multiplier.shape, generator=generator, device=device) < 0.5
+    whole = torch.rand(len(multiplier), 1, generator=generator, device=device) >= share
+    thin = multiplier * (kept | whole)
+    return torch.where(thin.any(dim=1, keepdim=True), thin, multiplier)
 
 
 def _deepest(

@@ -1,0 +1,106 @@
+"""What was tried until small models showed the paper's claims: each recipe adds one change to the one before it."""
+
+from dataclasses import replace
+from typing import Any
+
+from ordinate.papers.measured import Curve
+from ordinate.papers.symmetry import curves as models
+from ordinate.papers.symmetry.figure import TrainedCurves
+from ordinate.papers.symmetry.lengths import BEYOND, ahead, between
+from ordinate.papers.symmetry.sizes import SCALES, Sizes
+from ordinate.training import AdamW
+
+PUBLISHED = SCALES["paper"]
+
+TRIED = ("smoke", "laptop")
+
+
+def sums(sizes: Sizes) -> tuple[Curve, ...]:
+    """Addition with relative positions: from the published training to the one that Figure 2b uses."""
+    task = models.addition(sizes.places)
+
+    def tried(label: str, role: str, told: str, chosen: Sizes) -> Curve:
+        return models.curve(label, task, models.rpe(chosen), chosen, role, told)
+
+    start = replace(
+        sizes,
+        dropout=PUBLISHED.dropout,
+        std=PUBLISHED.std,
+        per_head=PUBLISHED.per_head,
+        training=_optimized(sizes, PUBLISHED.training.optimizer.learning_rate, PUBLISHED),
+    )
+    rate = replace(start, training=_optimized(sizes, _rate(sizes), PUBLISHED))
+    decay = replace(start, training=sizes.training)
+    spread = replace(decay, std=sizes.std)
+    tables = replace(spread, per_head=sizes.per_head)
+    return (
+        tried("published", "baseline", "rate, weight decay, dropout and first vectors as published", start),
+        tried("rate", "rotary", f"and a rate of {_rate(sizes):g}", rate),
+        tried("decay", "second", f"and a weight decay of {_decay(sizes):g}", decay),
+        tried("spread", "first", f"and first vectors with a standard deviation of {sizes.std:g}", spread),
+        tried("tables", "hybrid", "and a table of vectors for every head", tables),
+        models.plain_sums(sizes),
+    )
+
+
+def products(sizes: Sizes) -> tuple[Curve, ...]:
+    """Multipliers of three digits: from the recipe for one digit to the one that Figure 5b uses."""
+    wanted = sizes.three_digits
+
+    def tried(label: str, role: str, told: str, chosen: Sizes, seeds: int) -> Curve:
+        task = models.multiplication(chosen, 3)
+        made = models.curve(label, task, models.upe(chosen), chosen, role, told)
+        return replace(made, seeds=seeds)
+
+    plain = replace(sizes, hard=None)
+    wider = replace(wanted, sparse=None, uniform=plain.uniform, dropout=plain.dropout)
+    zeros = replace(wider, sparse=wanted.sparse)
+    dropped = replace(zeros, dropout=wanted.dropout)
+    return (
+        tried("one-digit", "baseline", "the recipe for multipliers of one digit", plain, sizes.seeds),
+        tried("wider", "rotary", "as large as upe and trained as long, with its optimizer", wider, 1),
+        tried("zeros", "hybrid", "and with zeros in multipliers of training", zeros, 1),
+        tried("dropout", "standard", f"and with dropout of {wanted.dropout:g}", dropped, 1),
+        models.products(sizes, 3)["upe"],
+    )
+
+
+def _optimized(sizes: Sizes, rate: float, decayed: Sizes) -> Any:
+    """The training of a scale with this rate and the weight decay of another."""
+    optimizer = AdamW(learning_rate=rate, betas=(0.9, 0.99), weight_decay=_decay(decayed))
+    return sizes.training.model_copy(update={"optimizer": optimizer})
+
+
+def _rate(sizes: Sizes) -> float:
+    return sizes.training.optimizer.learning_rate
+
+
+def _decay(sizes: Sizes) -> float:
+    return sizes.training.optimizer.weight_decay
+
+
+SEARCHES = (
+    TrainedCurves(
+        "search-sums",
+        "What lets small models carry sums to longer numbers",
+        "Sums of longer numbers than in training with relative positions, for a series of recipes: each adds one "
+        "change to the one before it, from the published training to the one of Figure 2b (rpe-short, without "
+        "dropout).",
+        sums,
+        lambda sizes: (ahead("rpe-short", "published", between(sizes), BEYOND),),
+        minutes=20,
+        at=TRIED,
+    ),
+    TrainedCurves(
+        "search-products",
+        "What lets small models learn multipliers of three digits",
+        "Products of longer numbers than in training with uniform and relative positions, for a series of recipes: "
+        "each adds one change to the one before it, from the recipe for one digit to the one of Figure 5b (upe, "
+        "where the sign too acts alike on every place). One seed each in between.",
+        products,
+        lambda sizes: (ahead("upe", "one-digit", between(sizes), BEYOND),),
+        minutes=60,
+        at=TRIED,
+        multiplier=3,
+    ),
+)
