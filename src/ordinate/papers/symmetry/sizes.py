@@ -109,7 +109,7 @@ HARD = replace(
     uniform=("multiplier", "sign"),
     sparse=0.5,
     training=LAPTOP.training.model_copy(
-        update={"optimizer": Muon(learning_rate=1e-2, betas=(0.9, 0.99), weight_decay=0.1)}
+        update={"optimizer": Muon(learning_rate=5e-3, betas=(0.9, 0.99), weight_decay=0.1)}
     ),
 )
 """Products with three digits are learned slowly: wider and deeper models, orthogonal steps, and zeros in multipliers,
