@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,10 +34,25 @@ def test_the_figures_of_the_first_paper_are_there():
         "mixed-type",
         "mixed-type-samples",
         "learnability",
+        "trade-off",
         "dynamic",
         "graphs",
     )
     assert {f"positional/{name}" for name in wanted} <= set(LINES)
+
+
+def test_the_trade_off_trains_no_cumulative_sum_of_its_own():
+    studies = {
+        name: LINES[f"positional/{name}"].study("laptop", Path("x")) for name in ("learnability", "trade-off")
+    }
+    known = {recipe.name: recipe for recipe in studies["learnability"].recipes}
+    sums = [recipe for recipe in studies["trade-off"].recipes if recipe.task.name == "sum"]
+    assert len(sums) == 10
+    assert all(known[recipe.name] == recipe for recipe in sums)
+    other = [recipe for recipe in studies["trade-off"].recipes if recipe.task.name == "min"]
+    assert {(r.training, r.model.layers, r.model.name) for r in other} == {
+        (r.training, r.model.layers, r.model.name) for r in sums
+    }
 
 
 def test_the_experiments_of_the_third_paper_are_there():

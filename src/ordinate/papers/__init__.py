@@ -27,6 +27,7 @@ from ordinate.papers.positional.hops import K_HOP
 from ordinate.papers.positional.learnability import LEARNABILITY
 from ordinate.papers.positional.mixed import MIXED
 from ordinate.papers.positional.numbers import NUMBERS
+from ordinate.papers.positional.trade_off import TRADE_OFF
 from ordinate.papers.positional.value_scale import ValueScale
 from ordinate.papers.positional.variants import VARIANTS
 from ordinate.papers.published import published
@@ -51,6 +52,7 @@ POSITIONAL: tuple[Figure, ...] = (
     *MIXED,
     K_HOP,
     LEARNABILITY,
+    TRADE_OFF,
     *FAMILIES,
 )
 COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
