@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ordinate.evaluation.claims import AtLeast, AtMost
+from ordinate.evaluation.claims import AtLeast, AtMost, Claim
 from ordinate.evaluation.statistics import hierarchical_difference
-from ordinate.papers.aims import Beats, Falls, Keeps, Measured, at_least, at_most
+from ordinate.papers.aims import Beats, Falls, Keeps, Measured, at_least, at_most, sought
 
 POINTS = ["validation", "length=10", "length=20"]
 
@@ -54,6 +54,26 @@ def test_aims_are_judged(aim, estimate, verdict):
     assert claim.measured.estimate == pytest.approx(estimate)
     assert claim.verdict == verdict
     assert (claim.seeds, claim.failed, claim.sentence) == (3, 0, aim.sentence)
+
+
+@pytest.mark.parametrize(
+    ("share", "scale", "verdict"),
+    [
+        (0.9, "laptop", "supported"),
+        (0.91, "laptop", "inconclusive"),
+        (0.99, "laptop", "inconclusive"),
+        (0.99, "paper", "contradicted"),
+        (0.99, "smoke", None),
+    ],
+)
+def test_what_small_models_do_not_reach_decides_nothing_and_the_search_is_named(share, scale, verdict):
+    claim = sought(at_least("good", "length=10", share, "It is good."), "symmetry/search-sums").claim(
+        CURVES, scale
+    )
+    assert (claim.verdict, claim.sentence, claim.measured.estimate) == (verdict, "It is good.", 0.92)
+    out_of_reach = share == 0.99 and scale == "laptop"
+    assert ("out of reach at this size, symmetry/search-sums" in claim.reason) == out_of_reach
+    assert Claim.from_dict(claim.to_dict()) == claim
 
 
 def test_failed_seeds_are_counted_and_never_dropped_in_silence():

@@ -77,7 +77,8 @@ def test_aims_name_curves_and_points_that_are_measured(name, scale):
     }
     assert setting.aims
     for aim in setting.aims:
-        facts = vars(aim)
+        assert getattr(aim, "search", "symmetry/fig-2b") in FIGURES
+        facts = vars(getattr(aim, "aim", aim))
         for label in (facts[key] for key in ("curve", "better", "worse") if key in facts):
             points = {facts.get("point"), facts.get("earlier"), *facts.get("points", ())} - {None}
             assert points <= measured[label]

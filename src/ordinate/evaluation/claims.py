@@ -49,7 +49,17 @@ class Claim:
 
     `seeds` counts every seed started, `failed` those among them that gave no finite number; a claim that
     compares two models gives the numbers of the one with fewer finite seeds. `published` is the paper's own
-    value, if it has one. A number that is `exact` was computed, not measured: it needs no seeds.
+    value, if it has one. A number that is `exact` was computed, not measured: it needs no seeds. `search` names the
+    figure that shows what was tried to reach the claim below the published size: small models that do not reach it
+    decide nothing about large ones.
+
+    >>> failed = Interval(0.1, 0.0, 0.2, 0.95), AtLeast(0.9), None, 3, 0
+    >>> Claim("It is kept.", *failed, "laptop").verdict
+    'contradicted'
+    >>> Claim("It is kept.", *failed, "laptop", search="symmetry/search-sums").verdict
+    'inconclusive'
+    >>> Claim("It is kept.", *failed, "paper", search="symmetry/search-sums").verdict
+    'contradicted'
     """
 
     sentence: str
@@ -60,6 +70,7 @@ class Claim:
     failed: int
     scale: Scale
     exact: bool = False
+    search: str | None = None
 
     def __post_init__(self) -> None:
         if self.scale not in get_args(Scale):
@@ -128,7 +139,12 @@ class Claim:
         level = f"{100 * self.measured.level:g} % interval"
         if math.isnan(self.measured.low) or math.isnan(self.measured.high):
             return Judgement(verdict, f"the {level} is not a number")
-        return Judgement(verdict, f"the {level} {_WHERE[verdict]} “{self.predicate}”")
+        where = f"the {level} {_WHERE[verdict]} “{self.predicate}”"
+        if verdict == "contradicted" and self.search is not None and self.scale != "paper":
+            return Judgement(
+                "inconclusive", f"{where}: out of reach at this size, {self.search} shows what was tried"
+            )
+        return Judgement(verdict, where)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -141,7 +157,7 @@ class Claim:
         return self.judgement.reason
 
     def to_dict(self) -> dict[str, object]:
-        """Return the claim with its verdict for JSON; the keys are stable."""
+        """Return the claim with its verdict for JSON; the keys are stable, `search` is there where one is named."""
         return {
             "sentence": self.sentence,
             "verdict": self.verdict,
@@ -153,6 +169,7 @@ class Claim:
             "failed": self.failed,
             "scale": self.scale,
             "exact": self.exact,
+            **({} if self.search is None else {"search": self.search}),
         }
 
     @classmethod
@@ -169,6 +186,7 @@ class Claim:
             measured=Interval(**numbers),
             predicate=Predicate.from_dict(document["predicate"]),
             exact=document.get("exact", False),
+            search=document.get("search"),
             **kept,
         )
 

@@ -8,7 +8,7 @@ test samples together.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,23 @@ class Beats(Aim):
         _, seeds, failed = min(counts)
         interval = hierarchical_difference(*errors)
         return Claim(self.sentence, interval, self.predicate, None, seeds, failed, scale)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Sought(Aim):
+    """An aim that small models may miss without deciding anything; a figure shows what was tried."""
+
+    aim: Aim
+    search: str
+
+    def claim(self, curves: Mapping[str, Measured], scale: str) -> Claim:
+        """The claim of the aim, with the search named."""
+        return replace(self.aim.claim(curves, scale), search=self.search)
+
+
+def sought(aim: Aim, search: str) -> Sought:
+    """The aim, with the figure that shows what was tried to reach it."""
+    return Sought(aim.sentence, aim.predicate, aim, search)
 
 
 def at_least(curve: str, point: str, share: float, sentence: str) -> Reaches:

@@ -1,7 +1,7 @@
 """Figures 2, 4, 5, 7, 8 and 10: exact match of trained models, by length and by complexity."""
 
 from ordinate.evaluation.claims import AtLeast, AtMost
-from ordinate.papers.aims import Aim, Beats, Falls, Keeps, at_least, at_most
+from ordinate.papers.aims import Aim, Beats, Falls, Keeps, at_least, at_most, sought
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.sizes import Sizes
@@ -30,6 +30,9 @@ def ahead(better: str, worse: str, points: tuple[str, ...], where: str) -> Aim:
 
 BEYOND = "beyond the trained lengths"
 
+SUMS, PRODUCTS = "symmetry/search-sums", "symmetry/search-products"
+"""Figures that show what was tried, for claims that small models do not reach."""
+
 LENGTHS = (
     TrainedCurves(
         "fig-2a",
@@ -56,14 +59,20 @@ LENGTHS = (
         lambda sizes: (models.relative_sums(sizes), models.absolute_sums(sizes)),
         lambda sizes: (
             learned("rpe"),
-            at_least("rpe", "length=10", 0.5, "rpe is at least half exact at twice the trained length."),
+            sought(
+                at_least("rpe", "length=10", 0.5, "rpe is at least half exact at twice the trained length."),
+                SUMS,
+            ),
             ahead("rpe", "ape", between(sizes), BEYOND),
-            Falls(
-                "rpe falls where no pad is left between the numbers.",
-                AtLeast(0.1),
-                "rpe",
-                f"length={sizes.long}",
-                f"length={sizes.long - 1}",
+            sought(
+                Falls(
+                    "rpe falls where no pad is left between the numbers.",
+                    AtLeast(0.1),
+                    "rpe",
+                    f"length={sizes.long}",
+                    f"length={sizes.long - 1}",
+                ),
+                SUMS,
             ),
         ),
         minutes=10,
@@ -134,19 +143,25 @@ LENGTHS = (
         "beside relative positions alone.",
         lambda sizes: (models.products(sizes, 3)["upe"], models.products(sizes, 3)["rpe"]),
         lambda sizes: (
-            Keeps(
-                "upe keeps 90 % of its accuracy at four fifths of the padded length.",
-                AtLeast(0.9),
-                "upe",
-                f"length={4 * sizes.places // 5}",
+            sought(
+                Keeps(
+                    "upe keeps 90 % of its accuracy at four fifths of the padded length.",
+                    AtLeast(0.9),
+                    "upe",
+                    f"length={4 * sizes.places // 5}",
+                ),
+                PRODUCTS,
             ),
             ahead("upe", "rpe", between(sizes), BEYOND),
-            Falls(
-                "upe falls where no pad is left.",
-                AtLeast(0.1),
-                "upe",
-                f"length={sizes.places}",
-                f"length={sizes.places - 1}",
+            sought(
+                Falls(
+                    "upe falls where no pad is left.",
+                    AtLeast(0.1),
+                    "upe",
+                    f"length={sizes.places}",
+                    f"length={sizes.places - 1}",
+                ),
+                PRODUCTS,
             ),
         ),
         minutes=60,
@@ -249,11 +264,14 @@ LENGTHS = (
         "Digit-wise sums of longer numbers than in training, with relative positions.",
         lambda sizes: (models.no_carry(sizes),),
         lambda sizes: (
-            at_least(
-                "rpe",
-                f"length={sizes.places - 1}",
-                0.95,
-                "Without carries, longer numbers cause no difficulty.",
+            sought(
+                at_least(
+                    "rpe",
+                    f"length={sizes.places - 1}",
+                    0.95,
+                    "Without carries, longer numbers cause no difficulty.",
+                ),
+                SUMS,
             ),
         ),
         minutes=6,
