@@ -34,17 +34,20 @@ class Trained(Figure):
         outcomes = study.run(engine, on_event)
         runs = [run for recipe in study.recipes for run in study.runs(recipe)]
         whole = len(outcomes) == len(runs)  # a part of it says nothing of the time that all takes
-        wall = round(time.monotonic() - started, 1) if whole else None
+        time_taken = {
+            "wall_seconds": round(time.monotonic() - started, 1) if whole else None,
+            "workers": engine.workers,
+        }
         broken = [f"{outcome.job.name}: {outcome.error}" for outcome in outcomes if not outcome.ok]
         earlier = self.folder(scale, out) / "result.json"
         if not outcomes and earlier.is_file():
-            wall = read_json(earlier).get("wall_seconds")
+            known = read_json(earlier)
+            time_taken = {key: known.get(key, default) for key, default in time_taken.items()}
         if broken and not any(run.status == "done" for run in runs):
             raise OrdinateError(f"no run of {self.name} ended: {broken[0].strip().splitlines()[-1]}")
         return {
-            "wall_seconds": wall,
+            **time_taken,
             "training_seconds": round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
-            "workers": engine.workers,
             "not_ended": broken,
             **self.measure(scale, study),
         }
