@@ -13,6 +13,7 @@ def main() -> int:
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _stop)
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # else a count of bytes warns of memory of before
     from ordinate.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)

@@ -18,3 +18,9 @@ def test_what_cannot_be_planned_is_refused_in_one_line(call):
     answer = call("plan", "positional/rope", "--scale", "huge")
     assert answer.code == 2
     assert "no figure of these has a scale 'huge'" in answer.error
+
+
+def test_nothing_but_progress_stands_beside_a_plan(ordinate):
+    answer = ordinate("plan", "positional/rope", "--scale", "smoke")
+    assert answer.code == 0
+    assert "Memory block" not in answer.err
