@@ -129,6 +129,17 @@ def test_many_points_of_a_wide_range_are_not_written_over_each_other():
         assert figure.axes[0].get_xscale() == scale
 
 
+@pytest.mark.parametrize(
+    ("inside", "height"),
+    [([1.0, 1.0, 1.0], 0.2), ([0.0, 0.0, 0.0], 0.8), ([0.5, 0.1, 0.9], 0.7), ([np.nan] * 3, 0.5)],
+)
+def test_what_was_trained_is_named_away_from_the_values(inside, height):
+    curve = Series("rpe", "first", [5, 6, 7], [[value, 0.5, 0.5] for value in inside])
+    figure = accuracy_curves([Panel("length", "digits", "exact match", [curve], trained_to=5)])
+    (name,) = (text for text in figure.axes[0].texts if text.get_text() == "in training")
+    assert name.get_position()[1] == height
+
+
 def test_one_row_is_no_median():
     alone = Series("exact", "first", [1.0, 2.0], [[1.0, 2.0]], {})
     figure = value_curves([Panel("", "x", "y", [alone])])

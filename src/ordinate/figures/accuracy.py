@@ -19,6 +19,9 @@ DECADES = 15
 MOST_TICKS = 12
 """unless they have more points than can be written side by side."""
 
+HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)
+"""Where the name of a shaded range may stand, the best ones first."""
+
 
 def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
     """Draw exact match against the axis, one panel a task; wide ranges get a logarithmic axis.
@@ -50,19 +53,19 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
     if panel.trained_to is not None and panel.trained_to >= ticks[0]:
         beyond = [t for t in ticks if t > panel.trained_to]
         end = float(np.sqrt(panel.trained_to * beyond[0])) if beyond else right
-        _shade(axes, left, end, "in training")
+        _shade(axes, panel, left, end, "in training")
     if panel.reach is not None and panel.reach < right:
-        _shade(axes, panel.reach + 0.5, right, "out of reach")
+        _shade(axes, panel, panel.reach + 0.5, right, "out of reach")
     axes.set_xlim(left, right)
 
 
-def _shade(axes: Axes, left: float, right: float, name: str) -> None:
-    """Shade a range of x and name it in the shade."""
+def _shade(axes: Axes, panel: Panel, left: float, right: float, name: str) -> None:
+    """Shade a range of x and name it in the shade, away from what is drawn there."""
     axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
     middle = float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2
     axes.text(
         middle,
-        0.5,
+        _free_height(panel, left, right),
         name,
         transform=axes.get_xaxis_transform(),
         rotation=90,
@@ -71,3 +74,16 @@ def _shade(axes: Axes, left: float, right: float, name: str) -> None:
         fontsize=points(8),
         color=GREY,
     )
+
+
+def _free_height(panel: Panel, left: float, right: float) -> float:
+    """The height, as a share, that is furthest from every value of a range of x; the middle among equals."""
+    there = [
+        value
+        for series in panel.series
+        for x, column in zip(series.x, series.table.T, strict=True)
+        if left <= x <= right
+        for value in column[np.isfinite(column)]
+    ]
+    free = [min((abs(height - value) for value in there), default=1.0) for height in HEIGHTS]
+    return HEIGHTS[int(np.argmax(np.round(free, 2)))]
