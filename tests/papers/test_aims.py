@@ -71,8 +71,8 @@ def test_what_small_models_do_not_reach_decides_nothing_and_the_search_is_named(
         CURVES, scale
     )
     assert (claim.verdict, claim.sentence, claim.measured.estimate) == (verdict, "It is good.", 0.92)
-    out_of_reach = share == 0.99 and scale == "laptop"
-    assert ("out of reach at this size, symmetry/search-sums" in claim.reason) == out_of_reach
+    not_reached = share == 0.99 and scale == "laptop"
+    assert ("not reached at this size, symmetry/search-sums" in claim.reason) == not_reached
     assert Claim.from_dict(claim.to_dict()) == claim
 
 

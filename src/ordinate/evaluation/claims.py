@@ -142,7 +142,7 @@ class Claim:
         where = f"the {level} {_WHERE[verdict]} “{self.predicate}”"
         if verdict == "contradicted" and self.search is not None and self.scale != "paper":
             return Judgement(
-                "inconclusive", f"{where}: out of reach at this size, {self.search} shows what was tried"
+                "inconclusive", f"{where}: not reached at this size, {self.search} shows what was tried"
             )
         return Judgement(verdict, where)
 

@@ -1,42 +1,43 @@
 """What was tried until small models showed the paper's claims: each recipe adds one change to the one before it."""
 
 from dataclasses import replace
-from typing import Any
 
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.lengths import BEYOND, ahead, between
 from ordinate.papers.symmetry.sizes import SCALES, Sizes
-from ordinate.training import AdamW
+from ordinate.training import Training
 
 PUBLISHED = SCALES["paper"]
 
 TRIED = ("smoke", "laptop")
+"""At paper scale nothing was tried."""
 
 
 def sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Addition with relative positions: from the published training to the one that Figure 2b uses."""
     task = models.addition(sizes.places)
 
-    def tried(label: str, role: str, told: str, chosen: Sizes) -> Curve:
-        return models.curve(label, task, models.rpe(chosen), chosen, role, told)
+    def tried(label: str, role: str, told: str, changed: Sizes) -> Curve:
+        return models.curve(label, task, models.rpe(changed), changed, role, told)
 
+    published, chosen = PUBLISHED.training.optimizer, sizes.training.optimizer
     start = replace(
         sizes,
         dropout=PUBLISHED.dropout,
         std=PUBLISHED.std,
         per_head=PUBLISHED.per_head,
-        training=_optimized(sizes, PUBLISHED.training.optimizer.learning_rate, PUBLISHED),
+        training=_optimized(sizes, published.learning_rate, published.weight_decay),
     )
-    rate = replace(start, training=_optimized(sizes, _rate(sizes), PUBLISHED))
+    rate = replace(start, training=_optimized(sizes, chosen.learning_rate, published.weight_decay))
     decay = replace(start, training=sizes.training)
     spread = replace(decay, std=sizes.std)
     tables = replace(spread, per_head=sizes.per_head)
     return (
         tried("published", "baseline", "rate, weight decay, dropout and first vectors as published", start),
-        tried("rate", "rotary", f"and a rate of {_rate(sizes):g}", rate),
-        tried("decay", "second", f"and a weight decay of {_decay(sizes):g}", decay),
+        tried("rate", "rotary", f"and a rate of {chosen.learning_rate:g}", rate),
+        tried("decay", "second", f"and a weight decay of {chosen.weight_decay:g}", decay),
         tried("spread", "first", f"and first vectors with a standard deviation of {sizes.std:g}", spread),
         tried("tables", "hybrid", "and a table of vectors for every head", tables),
         models.plain_sums(sizes),
@@ -65,18 +66,11 @@ def products(sizes: Sizes) -> tuple[Curve, ...]:
     )
 
 
-def _optimized(sizes: Sizes, rate: float, decayed: Sizes) -> Any:
-    """The training of a scale with this rate and the weight decay of another."""
-    optimizer = AdamW(learning_rate=rate, betas=(0.9, 0.99), weight_decay=_decay(decayed))
+def _optimized(sizes: Sizes, rate: float, decay: float) -> Training:
+    """The training of a scale with this rate and weight decay."""
+    update = {"learning_rate": rate, "weight_decay": decay}
+    optimizer = sizes.training.optimizer.model_copy(update=update)
     return sizes.training.model_copy(update={"optimizer": optimizer})
-
-
-def _rate(sizes: Sizes) -> float:
-    return sizes.training.optimizer.learning_rate
-
-
-def _decay(sizes: Sizes) -> float:
-    return sizes.training.optimizer.weight_decay
 
 
 SEARCHES = (
