@@ -17,31 +17,43 @@ TRIED = ("smoke", "laptop")
 
 def sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Addition with relative positions: from the published training to the one that Figure 2b uses."""
-    task = models.addition(sizes.places)
-
-    def tried(label: str, role: str, told: str, changed: Sizes) -> Curve:
-        return models.curve(label, task, models.rpe(changed), changed, role, told)
-
-    published, chosen = PUBLISHED.training.optimizer, sizes.training.optimizer
-    start = replace(
-        sizes,
-        dropout=PUBLISHED.dropout,
-        std=PUBLISHED.std,
-        per_head=PUBLISHED.per_head,
-        training=_optimized(sizes, published.learning_rate, published.weight_decay),
-    )
+    published, decay = PUBLISHED.training.optimizer, _near(sizes)
+    start = replace(decay, training=_optimized(sizes, published.learning_rate, published.weight_decay))
+    chosen = sizes.training.optimizer
     rate = replace(start, training=_optimized(sizes, chosen.learning_rate, published.weight_decay))
-    decay = replace(start, training=sizes.training)
     spread = replace(decay, std=sizes.std)
     tables = replace(spread, per_head=sizes.per_head)
     return (
-        tried("published", "baseline", "rate, weight decay, dropout and first vectors as published", start),
-        tried("rate", "rotary", f"and a rate of {chosen.learning_rate:g}", rate),
-        tried("decay", "second", f"and a weight decay of {chosen.weight_decay:g}", decay),
-        tried("spread", "first", f"and first vectors with a standard deviation of {sizes.std:g}", spread),
-        tried("tables", "hybrid", "and a table of vectors for every head", tables),
+        _sums("published", "baseline", "rate, weight decay, dropout and first vectors as published", start),
+        _sums("rate", "rotary", f"and a rate of {chosen.learning_rate:g}", rate),
+        _sums("decay", "second", f"and a weight decay of {chosen.weight_decay:g}", decay),
+        _sums("spread", "first", f"and first vectors with a standard deviation of {sizes.std:g}", spread),
+        _sums("tables", "hybrid", "and a table of vectors for every head", tables),
         models.plain_sums(sizes),
     )
+
+
+def lines(sizes: Sizes) -> tuple[Curve, ...]:
+    """The recipe that is best on short lines, and the one that Figure 2b uses, on short and on long lines."""
+    near, used = _near(sizes), models.relative_sums(sizes)
+    return (
+        _sums("decay", "second", "nearer to the published training", near),
+        models.plain_sums(sizes),
+        _sums("decay-long", "first", "nearer to the published training", near, sizes.long),
+        replace(used, role="positional"),
+    )
+
+
+def _sums(label: str, role: str, told: str, sizes: Sizes, places: int | None = None) -> Curve:
+    places = places or sizes.places
+    lengths = tuple(float(n) for n in range(6, places + 1))
+    task, encoding = models.addition(places), models.rpe(sizes)
+    return models.curve(label, task, encoding, sizes, role, told, axes={"length": lengths})
+
+
+def _near(sizes: Sizes) -> Sizes:
+    """Dropout and first vectors as published, with the rate and the weight decay of a scale."""
+    return replace(sizes, dropout=PUBLISHED.dropout, std=PUBLISHED.std, per_head=PUBLISHED.per_head)
 
 
 def products(sizes: Sizes) -> tuple[Curve, ...]:
@@ -82,6 +94,19 @@ SEARCHES = (
         "dropout).",
         sums,
         lambda sizes: (ahead("rpe-short", "published", between(sizes), BEYOND),),
+        minutes=30,
+        at=TRIED,
+    ),
+    TrainedCurves(
+        "search-lines",
+        "Two recipes for sums, on shorter and on longer lines",
+        "Sums of longer numbers than in training with relative positions. decay and rpe-short stand on the lines of "
+        "search-sums; decay-long and rpe, the model of Figure 2b, are the same two recipes on its longer lines.",
+        lines,
+        lambda sizes: (
+            ahead("decay", "rpe-short", between(sizes), BEYOND),
+            ahead("rpe", "decay-long", between(sizes, sizes.long), BEYOND),
+        ),
         minutes=20,
         at=TRIED,
     ),
