@@ -4,7 +4,7 @@ from ordinate.evaluation.claims import AtLeast, AtMost
 from ordinate.papers.aims import Aim, Beats, Falls, Keeps, at_least, at_most, sought
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
-from ordinate.papers.symmetry.sizes import Sizes
+from ordinate.papers.symmetry.sizes import Sizes, near, three_digits
 
 MARGIN = 0.02
 """Exact match by which one model must at least be ahead of another to beat it."""
@@ -134,7 +134,7 @@ LENGTHS = (
             Keeps("rpe keeps at most half of its accuracy at 8 digits.", AtMost(0.5), "rpe", "length=8"),
         ),
         minutes=30,
-        multiplier=3,
+        part=three_digits,
     ),
     TrainedCurves(
         "fig-5b",
@@ -159,7 +159,7 @@ LENGTHS = (
             ),
         ),
         minutes=60,
-        multiplier=3,
+        part=three_digits,
     ),
     TrainedCurves(
         "fig-5c",
@@ -169,7 +169,7 @@ LENGTHS = (
         lambda sizes: (models.shifted_products(sizes)["ape-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "ape-shifted", between(sizes), BEYOND),),
         minutes=60,
-        multiplier=3,
+        part=three_digits,
     ),
     TrainedCurves(
         "fig-5d",
@@ -179,7 +179,7 @@ LENGTHS = (
         lambda sizes: (models.shifted_products(sizes)["rpe-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "rpe-shifted", between(sizes), BEYOND),),
         minutes=60,
-        multiplier=3,
+        part=three_digits,
     ),
     TrainedCurves(
         "fig-7a",
@@ -203,7 +203,7 @@ LENGTHS = (
             Beats("With text it is as good as without.", AtLeast(-ALIKE), "text", "upe", between(sizes)),
         ),
         minutes=60,
-        multiplier=3,
+        part=three_digits,
     ),
     TrainedCurves(
         "fig-8a",
@@ -266,6 +266,7 @@ LENGTHS = (
             ),
         ),
         minutes=6,
+        part=near,
     ),
 )
 

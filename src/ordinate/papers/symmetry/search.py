@@ -6,7 +6,7 @@ from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.lengths import BEYOND, ahead, between
-from ordinate.papers.symmetry.sizes import SCALES, Sizes
+from ordinate.papers.symmetry.sizes import SCALES, Sizes, near, three_digits
 from ordinate.training import Training
 
 PUBLISHED = SCALES["paper"]
@@ -17,7 +17,7 @@ TRIED = ("smoke", "laptop")
 
 def sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Addition with relative positions: from the published training to the one that Figure 2b uses."""
-    published, decay = PUBLISHED.training.optimizer, _near(sizes)
+    published, decay = PUBLISHED.training.optimizer, near(sizes)
     start = replace(decay, training=_optimized(sizes, published.learning_rate, published.weight_decay))
     chosen = sizes.training.optimizer
     rate = replace(start, training=_optimized(sizes, chosen.learning_rate, published.weight_decay))
@@ -35,11 +35,11 @@ def sums(sizes: Sizes) -> tuple[Curve, ...]:
 
 def lines(sizes: Sizes) -> tuple[Curve, ...]:
     """The recipe that is best on short lines, and the one that Figure 2b uses, on short and on long lines."""
-    near, used = _near(sizes), models.relative_sums(sizes)
+    nearer, used = near(sizes), models.relative_sums(sizes)
     return (
-        _sums("decay", "second", "nearer to the published training", near),
+        _sums("decay", "second", "nearer to the published training", nearer),
         models.plain_sums(sizes),
-        _sums("decay-long", "first", "nearer to the published training", near, sizes.long),
+        _sums("decay-long", "first", "nearer to the published training", nearer, sizes.long),
         replace(used, role="positional"),
     )
 
@@ -51,14 +51,9 @@ def _sums(label: str, role: str, told: str, sizes: Sizes, places: int | None = N
     return models.curve(label, task, encoding, sizes, role, told, axes={"length": lengths})
 
 
-def _near(sizes: Sizes) -> Sizes:
-    """Dropout and first vectors as published, with the rate and the weight decay of a scale."""
-    return replace(sizes, dropout=PUBLISHED.dropout, std=PUBLISHED.std, per_head=PUBLISHED.per_head)
-
-
 def products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multipliers of three digits: from the recipe for one digit to the one that Figure 5b uses."""
-    wanted = sizes.three_digits
+    wanted = three_digits(sizes)
 
     def tried(label: str, role: str, told: str, chosen: Sizes, seeds: int) -> Curve:
         task = models.multiplication(chosen, 3)
@@ -120,6 +115,6 @@ SEARCHES = (
         lambda sizes: (ahead("upe", "one-digit", between(sizes), BEYOND),),
         minutes=60,
         at=TRIED,
-        multiplier=3,
+        part=three_digits,
     ),
 )

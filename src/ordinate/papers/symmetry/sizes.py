@@ -16,7 +16,8 @@ class Sizes:
     places: int
     """Digits to which numbers are padded in training and in every test: the paper's l."""
     long: int
-    """The same for the figures of relative positions in addition, where the paper has 50."""
+    """The same for the figures of relative positions in addition, where the paper has 50; for multipliers of three
+    digits no other than `places`."""
     complex: int
     """Digits of the sums that are sorted by cascades and runs of carries: longer than in training, but not so long that
     length alone decides."""
@@ -42,11 +43,6 @@ class Sizes:
     description: str = ""
     hard: "Sizes | None" = None
     """For multipliers of three digits, where they need other sizes."""
-
-    @property
-    def three_digits(self) -> "Sizes":
-        """The sizes for multipliers of three digits."""
-        return self.hard or self
 
     @property
     def beyond(self) -> tuple[float, ...]:
@@ -102,6 +98,7 @@ HARD = replace(
     heads=8,
     width=128,
     hidden=256,
+    long=12,
     steps=6500,
     dropout=0.1,
     gated=True,
@@ -143,10 +140,24 @@ SCALES = {
     "paper": replace(
         PAPER,
         hard=replace(
-            PAPER, layers=9, steps=500_000, training=PAPER.training.model_copy(update={"samples": 500_000})
+            PAPER,
+            layers=9,
+            long=20,
+            steps=500_000,
+            training=PAPER.training.model_copy(update={"samples": 500_000}),
         ),
     ),
 }
+
+
+def three_digits(sizes: Sizes) -> Sizes:
+    """The sizes for multipliers of three digits."""
+    return sizes.hard or sizes
+
+
+def near(sizes: Sizes) -> Sizes:
+    """Dropout and first vectors as published, with the rest of a scale."""
+    return replace(sizes, dropout=PAPER.dropout, std=PAPER.std, per_head=PAPER.per_head)
 
 
 def described(minutes: int, at: tuple[str, ...] = tuple(SCALES)) -> dict[str, str]:
