@@ -33,28 +33,11 @@ CURVES = {name: figure for name, figure in TRAINED.items() if isinstance(figure,
 
 
 def test_every_trained_figure_and_table_of_the_paper_is_there():
-    wanted = [
-        "2a",
-        "2b",
-        "2c",
-        "4a",
-        "4b",
-        "4c",
-        "5a",
-        "5b",
-        "5c",
-        "5d",
-        "7a",
-        "7b",
-        "8a",
-        "8b",
-        "8c",
-        "10",
-        "11",
-        "12",
-    ]
+    parts = {"2": "abc", "4": "abc", "5": "abcd", "7": "ab", "8": "abc"}
+    wanted = [f"{number}{part}" for number, letters in parts.items() for part in letters]
     assert set(TRAINED) == {
         "symmetry/table-1",
+        "symmetry/search-lines",
         *(f"symmetry/fig-{name}" for name in (*wanted, "10", "11", "12")),
         *(f"symmetry/{kind}-{name}" for kind in ("declared", "search") for name in ("sums", "products")),
     }
@@ -240,3 +223,15 @@ def test_dispersion_is_what_it_says():
     assert energies(left).argmax() == 4
     assert float((left * start).sum()) == pytest.approx(0, abs=1e-5)
     assert [m.name for m in MAPS] == ["symmetry/fig-11", "symmetry/fig-12"]
+
+
+def test_a_report_names_the_differences_of_the_sizes_that_its_figure_takes():
+    said = {
+        name: CURVES[f"symmetry/{name}"].scale("laptop").settings["differs from the paper"]
+        for name in ("fig-2b", "fig-5b", "fig-10")
+    }
+    assert "15 for 50" in said["fig-2b"]
+    assert "standard deviation" in said["fig-2b"]
+    assert "15 for 50" not in said["fig-5b"]
+    assert "zeros" in said["fig-5b"]
+    assert "standard deviation" not in said["fig-10"], "its first vectors are as published"
