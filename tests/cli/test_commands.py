@@ -1,6 +1,11 @@
 """What the commands say when all is well."""
 
+import re
+
 import pytest
+import typer
+
+from ordinate.cli.main import app
 
 
 def test_no_command_shows_the_help(call):
@@ -15,6 +20,13 @@ def test_every_command_has_an_example_and_json(call, command):
     assert f"Example: ordinate {command}" in answer.out
     assert "--json" in answer.out
     assert f" {command} " in call("--help").out
+
+
+def test_help_keeps_what_stands_in_brackets(call, command):
+    shown = call(command, "--help").out
+    for option in typer.main.get_command(app).commands[command].params:
+        for extra in re.findall(r"ordinate\W*\[(\w+)\]", getattr(option, "help", None) or ""):
+            assert f"ordinate[{extra}]" in shown
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Write every table too: CSV and LaTeX.")
     ] = None,
     parquet: Annotated[
-        bool, typer.Option("--parquet", help="Write the tables as Parquet too; needs ordinate[tables].")
+        bool, typer.Option("--parquet", help="Write the tables as Parquet too; needs ordinate\\[tables].")
     ] = False,
     json: Json = False,
 ) -> None:

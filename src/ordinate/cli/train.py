@@ -26,12 +26,12 @@ def train(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with runs that were stopped.")] = False,
     tensorboard: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write TensorBoard files too; needs ordinate[track].")
+        Path | None, typer.Option(metavar="DIR", help="Write TensorBoard files too; needs ordinate\\[track].")
     ] = None,
     mlflow: Annotated[
         str | None,
         typer.Option(
-            metavar="URI", help="Tell MLflow too: http://HOST:5000, sqlite:///FILE; needs ordinate[mlflow]."
+            metavar="URI", help="Tell MLflow too: http://HOST:5000, sqlite:///FILE; needs ordinate\\[mlflow]."
         ),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch; one is best on a busy machine.")] = 1,
