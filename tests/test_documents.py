@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -20,6 +22,12 @@ def test_marked_places_are_filled_from_results():
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["1-sample.txt", "2-discover.txt"])
+def test_commands_of_the_quickstart_print_what_it_shows(name, tmp_path):
+    tool = runpy.run_path(str(ROOT / "tools" / "record.py"))
+    assert tool["recorded"]([name], tmp_path)[name] == (tool["CONSOLE"] / name).read_text(encoding="utf-8")
 
 
 def test_a_plan_is_a_row_a_paper_and_the_most_expensive_figures():

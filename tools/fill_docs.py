@@ -16,7 +16,7 @@ PLACE = re.compile(
     r"(<!-- (table|code|verdicts|settings|overview|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL
 )
 
-LANGUAGES = {".py": "python", ".toml": "toml"}
+LANGUAGES = {".py": "python", ".toml": "toml", ".txt": "text"}
 MOST_FIGURES = 5
 """Figures that a plan names beside the papers."""
 

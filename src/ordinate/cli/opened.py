@@ -55,7 +55,7 @@ def open_model(name: str, store: Store, step: int | None = None) -> Opened:
     except OrdinateError as error:
         if close := get_close_matches(name, names(), n=1):
             raise OrdinateError(f"{error}; of the package, did you mean {close[0]!r}?") from error
-        raise
+        raise OrdinateError(f"{error}; the package has {', '.join(sorted(names()))}") from error
     recipe = Recipe.parse(run.recipe)
     return Opened(
         run.id,
