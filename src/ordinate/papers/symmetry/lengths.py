@@ -197,7 +197,7 @@ LENGTHS = (
     TrainedCurves(
         "fig-7b",
         "Multiplication inside text",
-        "Products with multipliers of three digits and up to 20 random letters around, beside products without text.",
+        "Products with multipliers of three digits and random letters around them, beside products without text.",
         lambda sizes: (models.products_in_text(sizes), models.products(sizes, 3)["upe"]),
         lambda sizes: (
             Beats("With text it is as good as without.", AtLeast(-ALIKE), "text", "upe", between(sizes)),
