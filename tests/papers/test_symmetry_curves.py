@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from ordinate.attention import Content, ContentClass
+from ordinate.figures.style import look_of
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.extrapolation import Extrapolation
 from ordinate.papers.symmetry.curves import products, relative_sums
@@ -235,3 +236,10 @@ def test_a_report_names_the_differences_of_the_sizes_that_its_figure_takes():
     assert "15 for 50" not in said["fig-5b"]
     assert "zeros" in said["fig-5b"]
     assert "standard deviation" not in said["fig-10"], "its first vectors are as published"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_of_a_figure_look_different(name, scale):
+    looks = [look_of(curve.role) for curve in CURVES[name].scale(scale).curves]
+    assert len(set(looks)) == len(looks)

@@ -145,7 +145,7 @@ def products_in_text(sizes: Sizes) -> Curve:
     told = (
         "told which tokens are digits of which significance, and what acts alike on all, in half of the heads"
     )
-    return curve("text", task, encoding, sizes, "positional", told)
+    return curve("text", task, encoding, sizes, "second", told)
 
 
 def curve(
