@@ -30,8 +30,8 @@ def ahead(better: str, worse: str, points: tuple[str, ...], where: str) -> Aim:
 
 BEYOND = "beyond the trained lengths"
 
-SEARCH = "symmetry/search-sums"
-"""The figure that shows what was tried, for claims that small models do not reach."""
+SEARCH_SUMS, SEARCH_PRODUCTS = "symmetry/search-sums", "symmetry/search-products"
+"""The figures that show what was tried, for claims that small models do not reach."""
 
 LENGTHS = (
     TrainedCurves(
@@ -61,7 +61,7 @@ LENGTHS = (
             learned("rpe"),
             sought(
                 at_least("rpe", "length=10", 0.5, "rpe is at least half exact at twice the trained length."),
-                SEARCH,
+                SEARCH_SUMS,
             ),
             ahead("rpe", "ape", between(sizes), BEYOND),
             sought(
@@ -72,7 +72,7 @@ LENGTHS = (
                     f"length={sizes.long}",
                     f"length={sizes.long - 1}",
                 ),
-                SEARCH,
+                SEARCH_SUMS,
             ),
         ),
         minutes=10,
@@ -143,19 +143,25 @@ LENGTHS = (
         "beside relative positions alone.",
         lambda sizes: (models.products(sizes, 3)["upe"], models.products(sizes, 3)["rpe"]),
         lambda sizes: (
-            Keeps(
-                "upe keeps 90 % of its accuracy at four fifths of the padded length.",
-                AtLeast(0.9),
-                "upe",
-                f"length={4 * sizes.places // 5}",
+            sought(
+                Keeps(
+                    "upe keeps 90 % of its accuracy at four fifths of the padded length.",
+                    AtLeast(0.9),
+                    "upe",
+                    f"length={4 * sizes.places // 5}",
+                ),
+                SEARCH_PRODUCTS,
             ),
             ahead("upe", "rpe", between(sizes), BEYOND),
-            Falls(
-                "upe falls where no pad is left.",
-                AtLeast(0.1),
-                "upe",
-                f"length={sizes.places}",
-                f"length={sizes.places - 1}",
+            sought(
+                Falls(
+                    "upe falls where no pad is left.",
+                    AtLeast(0.1),
+                    "upe",
+                    f"length={sizes.places}",
+                    f"length={sizes.places - 1}",
+                ),
+                SEARCH_PRODUCTS,
             ),
         ),
         minutes=60,
