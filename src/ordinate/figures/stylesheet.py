@@ -118,8 +118,9 @@ pre {
   }
   body { max-width: none; padding: 0; }
   .scroll { overflow: visible; max-height: none; }
-  .scroll table { font-size: 7.5pt; }
-  .scroll th, .scroll td { padding-left: .25rem; padding-right: .25rem; }
+  .scroll table { font-size: 7pt; }
+  .cards table { font-size: 8.5pt; }
+  .scroll th, .scroll td, .cards th, .cards td { padding-left: .2rem; padding-right: .2rem; }
   .plate { border: 0; padding: 0; }
   .drawing { min-width: 0; }
   .reading, .guide, .dot, .hint { display: none; }
