@@ -74,6 +74,7 @@ REFUSED = {
     "train {recipe} --set evaluation.axes.scle=2": "evaluation.axes",
     "train {folder}": "cannot read the recipe",
     "evaluate nothing --store {folder}": "there is no run 'nothing'",
+    "explain nothing --store {folder}": "the package has addition-absolute",
     "runs --store nowhere": "there is no folder 'nowhere'",
     "runs --task medain": "did you mean 'median'?",
     "runs --model standrad": "did you mean 'standard'?",

@@ -87,6 +87,14 @@ def test_two_drawings_of_a_page_share_no_name():
         assert not any(colour in page for colour in ("#000000", "#0072b2", "#ffffff"))
 
 
+def test_places_are_kept_to_a_hundredth_of_a_point_and_scales_as_they_are():
+    moved = 'transform="translate(60.1071 2) scale(0.015625)"'
+    drawn = f'<path d="M 62.970227 -0.5 L 3 20.117422"/><use x="985.249055" y="7" {moved}/>'
+    page = inline_svg(f'<svg viewBox="0 0 1 1">{drawn}</svg>', "a line")
+    assert 'd="M 62.97 -0.5 L 3 20.11"' in page
+    assert 'x="985.24" y="7" transform="translate(60.10 2) scale(0.015625)"' in page
+
+
 def luminance(colour):
     channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return float(np.dot([0.2126, 0.7152, 0.0722], channels))

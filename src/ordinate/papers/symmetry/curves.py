@@ -5,7 +5,7 @@ from typing import Any
 from ordinate.attention import Content, Form
 from ordinate.models import ResidualEncoder
 from ordinate.papers.measured import Curve
-from ordinate.papers.symmetry.sizes import Sizes, near, three_digits
+from ordinate.papers.symmetry.sizes import Sizes, near
 from ordinate.positions.encodings import EncodingSettings, Learned, Pairwise, Significance, Upe
 from ordinate.positions.relations import relative
 from ordinate.tasks import Task, make_task
@@ -116,7 +116,7 @@ def no_carry(sizes: Sizes) -> Curve:
 
 def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
     """Absolute, relative, and uniform + relative positions (Figs 4 and 5)."""
-    sizes = three_digits(sizes) if multiplier > 1 else sizes
+    sizes = sizes.three_digits if multiplier > 1 else sizes
     task = multiplication(sizes, multiplier)
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
@@ -128,7 +128,7 @@ def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
 
 def shifted_products(sizes: Sizes) -> dict[str, Curve]:
     """Multipliers of three digits, absolute and relative positions, shift augmentation (Figs 5c, 5d)."""
-    sizes = three_digits(sizes)
+    sizes = sizes.three_digits
     task = multiplication(sizes, 3, "shifted")
     kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
         ("ape-shifted", Learned(width=sizes.width), "second", f"{ABSOLUTE}; {SHIFTED}"),
@@ -139,7 +139,7 @@ def shifted_products(sizes: Sizes) -> dict[str, Curve]:
 
 def products_in_text(sizes: Sizes) -> Curve:
     """Products among letters (Fig 7b)."""
-    sizes = three_digits(sizes)
+    sizes = sizes.three_digits
     task = multiplication(sizes, 3, words=sizes.words)
     encoding = Significance(uniform=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
     told = (

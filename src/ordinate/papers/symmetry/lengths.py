@@ -4,7 +4,7 @@ from ordinate.evaluation.claims import AtLeast, AtMost
 from ordinate.papers.aims import Aim, Beats, Falls, Keeps, at_least, at_most, sought
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
-from ordinate.papers.symmetry.sizes import Sizes, near, three_digits
+from ordinate.papers.symmetry.sizes import Sizes
 
 MARGIN = 0.02
 """Exact match by which one model must at least be ahead of another to beat it."""
@@ -134,7 +134,6 @@ LENGTHS = (
             Keeps("rpe keeps at most half of its accuracy at 8 digits.", AtMost(0.5), "rpe", "length=8"),
         ),
         minutes=30,
-        part=three_digits,
     ),
     TrainedCurves(
         "fig-5b",
@@ -165,7 +164,6 @@ LENGTHS = (
             ),
         ),
         minutes=60,
-        part=three_digits,
     ),
     TrainedCurves(
         "fig-5c",
@@ -175,7 +173,6 @@ LENGTHS = (
         lambda sizes: (models.shifted_products(sizes)["ape-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "ape-shifted", between(sizes), BEYOND),),
         minutes=60,
-        part=three_digits,
     ),
     TrainedCurves(
         "fig-5d",
@@ -185,7 +182,6 @@ LENGTHS = (
         lambda sizes: (models.shifted_products(sizes)["rpe-shifted"], models.products(sizes, 3)["upe"]),
         lambda sizes: (ahead("upe", "rpe-shifted", between(sizes), BEYOND),),
         minutes=60,
-        part=three_digits,
     ),
     TrainedCurves(
         "fig-7a",
@@ -209,7 +205,6 @@ LENGTHS = (
             Beats("With text it is as good as without.", AtLeast(-ALIKE), "text", "upe", between(sizes)),
         ),
         minutes=60,
-        part=three_digits,
     ),
     TrainedCurves(
         "fig-8a",
@@ -272,7 +267,6 @@ LENGTHS = (
             ),
         ),
         minutes=6,
-        part=near,
     ),
 )
 

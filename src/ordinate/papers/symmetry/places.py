@@ -16,7 +16,7 @@ from ordinate.figures.panels import Drawing, Panel, Series
 from ordinate.figures.style import look_of, paper_style, size
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums
-from ordinate.papers.symmetry.figure import differences
+from ordinate.papers.symmetry.differences import differences
 from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
 from ordinate.runs import Run
@@ -69,7 +69,7 @@ class Places(Trained):
                 "digits": length,
                 "samples": sizes.count,
                 "seeds": sizes.seeds,
-                **differences(scale),
+                **differences(study.recipes, [shifted_sums(SCALES["paper"]).recipe]),
             },
             "values": {name: [None if math.isnan(v) else v for v in row] for name, row in values.items()},
             "claims": [claim.to_dict() for claim in _claims(values, length, scale)],

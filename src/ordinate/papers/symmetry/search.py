@@ -6,7 +6,7 @@ from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.lengths import BEYOND, ahead, between
-from ordinate.papers.symmetry.sizes import SCALES, Sizes, near, three_digits
+from ordinate.papers.symmetry.sizes import SCALES, Sizes, near
 from ordinate.training import Training
 
 PUBLISHED = SCALES["paper"]
@@ -53,7 +53,7 @@ def _sums(label: str, role: str, told: str, sizes: Sizes, places: int | None = N
 
 def products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multipliers of three digits: from the recipe for one digit to the one that Figure 5b uses."""
-    wanted = three_digits(sizes)
+    wanted = sizes.three_digits
 
     def tried(label: str, role: str, told: str, chosen: Sizes, seeds: int) -> Curve:
         task = models.multiplication(chosen, 3)
@@ -115,6 +115,5 @@ SEARCHES = (
         lambda sizes: (ahead("upe", "one-digit", between(sizes), BEYOND),),
         minutes=60,
         at=TRIED,
-        part=three_digits,
     ),
 )

@@ -16,8 +16,7 @@ class Sizes:
     places: int
     """Digits to which numbers are padded in training and in every test: the paper's l."""
     long: int
-    """The same for the figures of relative positions in addition, where the paper has 50; for multipliers of three
-    digits no other than `places`."""
+    """The same for the figures of relative positions in addition, where the paper has 50."""
     complex: int
     """Digits of the sums that are sorted by cascades and runs of carries: longer than in training, but not so long that
     length alone decides."""
@@ -43,6 +42,11 @@ class Sizes:
     description: str = ""
     hard: "Sizes | None" = None
     """For multipliers of three digits, where they need other sizes."""
+
+    @property
+    def three_digits(self) -> "Sizes":
+        """The sizes for multipliers of three digits."""
+        return self.hard or self
 
     @property
     def beyond(self) -> tuple[float, ...]:
@@ -98,7 +102,6 @@ HARD = replace(
     heads=8,
     width=128,
     hidden=256,
-    long=12,
     steps=6500,
     dropout=0.1,
     gated=True,
@@ -142,17 +145,11 @@ SCALES = {
         hard=replace(
             PAPER,
             layers=9,
-            long=20,
             steps=500_000,
             training=PAPER.training.model_copy(update={"samples": 500_000}),
         ),
     ),
 }
-
-
-def three_digits(sizes: Sizes) -> Sizes:
-    """The sizes for multipliers of three digits."""
-    return sizes.hard or sizes
 
 
 def near(sizes: Sizes) -> Sizes:

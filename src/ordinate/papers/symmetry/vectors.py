@@ -15,9 +15,9 @@ from ordinate.figures.classes import ClassMap, class_maps
 from ordinate.models import build_model
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
+from ordinate.papers.symmetry.differences import differences
 from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
-from ordinate.papers.symmetry.figure import differences, whole
-from ordinate.papers.symmetry.sizes import SCALES, described, three_digits
+from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings.pairwise import PairwiseEncoding
 from ordinate.runs import Run
@@ -60,7 +60,7 @@ class Maps(Trained):
             "settings": {
                 "multiplier digits": self.multiplier,
                 "seeds": sizes.seeds,
-                **differences(scale, three_digits if self.multiplier > 1 else whole),
+                **differences(study.recipes, [curve.recipe for curve in self.curves("paper")]),
             },
             "curves": curves,
             "claims": [claim.to_dict() for claim in self._claims(curves, scale)],
