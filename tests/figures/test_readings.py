@@ -1,6 +1,7 @@
 """What a page tells of a figure: the numbers of the figure, where they stand."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from matplotlib.colors import to_rgb
 from ordinate.evaluation.statistics import summarise
 from ordinate.figures.accuracy import accuracy_curves
 from ordinate.figures.curves import Panel, Series, training_curves, value_curves
-from ordinate.figures.inline import inline_svg, palette
+from ordinate.figures.inline import inline_svg, palette, share_shapes
 from ordinate.figures.numbers import show_interval
 from ordinate.figures.readings import MOST_POINTS, readings
 from ordinate.figures.ring import ring_maps
@@ -85,6 +86,23 @@ def test_two_drawings_of_a_page_share_no_name():
         used |= {part.split(")")[0] for part in page.split("url(#")[1:]}
         assert used <= own
         assert not any(colour in page for colour in ("#000000", "#0072b2", "#ffffff"))
+
+
+def test_drawings_of_a_page_share_their_letters():
+    svg = figure_bytes(value_curves([panel([[0.1, 0.4, 0.8]])]), "svg").decode()
+    alone = [inline_svg(svg, label) for label in ("one", "two")]
+    page = share_shapes("\n".join(alone))
+    defined = re.findall(r'<path id="([^"]*)" ([^>]*)/>', page)
+    assert len(dict(defined)) == len({shape for _, shape in defined}) == len(defined)
+    assert set(re.findall(r'<use href="#([^"]*)"', page)) <= dict(defined).keys()
+    # every use means the shape that it meant in its own drawing
+    for meant in alone:
+        shapes = dict(re.findall(r'<path id="([^"]*)" ([^>]*)/>', meant))
+        uses = [shapes[name] for name in re.findall(r'<use href="#([^"]*)"', meant)]
+        assert [dict(defined)[name] for name in re.findall(r'<use href="#([^"]*)"', page)][
+            : len(uses)
+        ] == uses
+    assert share_shapes("<p>no drawing</p>") == "<p>no drawing</p>"
 
 
 def test_places_are_kept_to_a_hundredth_of_a_point_and_scales_as_they_are():

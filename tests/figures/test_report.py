@@ -165,8 +165,10 @@ def test_every_figure_has_words_for_those_who_do_not_see_it(panels):
     page = Page(
         render(Report("t", "", [FigureSection(figure, "Caption."), FigureSection(figure, "C.", alt="Alt.")]))
     )
-    assert [image["aria-label"] for image in page.all("svg")] == ["Caption.", "Alt."]
-    assert all(image["role"] == "img" for image in page.all("svg"))
+    shapes, *images = page.all("svg")
+    assert shapes["aria-hidden"] == "true"
+    assert [image["aria-label"] for image in images] == ["Caption.", "Alt."]
+    assert all(image["role"] == "img" for image in images)
 
 
 def test_a_large_drawing_goes_in_as_png():

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 from ordinate.figures.frames import Frame
+from ordinate.figures.inline import share_shapes
 from ordinate.figures.script import SCRIPT
 from ordinate.figures.sections import Command, FigureSection, Group, KeyValues, Section, Table, Text
 from ordinate.figures.stylesheet import CSS
@@ -61,7 +62,7 @@ class Report:
 def render(report: Report) -> str:
     """Return the page. Tables of verdicts come before all other sections, which keep their order."""
     ordered = sorted(report.sections, key=lambda section: not isinstance(section, VerdictTable))
-    sections = "\n".join(map(_section, ordered))
+    sections = share_shapes("\n".join(map(_section, ordered)))
     return f"""<!doctype html>
 <html lang="en">
 <head>

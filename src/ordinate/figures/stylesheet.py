@@ -65,6 +65,7 @@ figure { margin: 0; }
 .plate.picture { background: #ffffff; }
 .plate:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid #4a8fe8; outline-offset: 2px; }
 .drawing { position: relative; margin: 0 auto; }
+.shapes { position: absolute; width: 0; height: 0; }
 .drawing svg, .drawing img { display: block; width: 100%; height: auto; }
 .drawing svg { fill: var(--c-000000); }
 .drawing svg * { stroke-linejoin: round; stroke-linecap: butt; }
