@@ -7,10 +7,10 @@ from ordinate.attention.pairwise import dense_attention
 from ordinate.benchmarks import QUICK, SECTIONS, Mode, data, growth, relations, run_sections
 from ordinate.benchmarks.best_mode import FINISH, with_finish
 from ordinate.benchmarks.throughput import Parts
-from ordinate.benchmarks.timing import threads
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.cost import alternate, operations
 from ordinate.tasks import TASKS
+from ordinate.threads import threads
 from tests.benchmarks.rows import rows_of, targets
 
 

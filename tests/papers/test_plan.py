@@ -8,6 +8,7 @@ from ordinate.papers import FIGURES
 from ordinate.papers.plan import Gpu, plan
 from ordinate.positions.encodings import NoPosition
 from ordinate.tasks import make_task
+from ordinate.threads import threads
 from ordinate.training import Recipe, Training
 from ordinate.training.price import Price, calls_of, price
 
@@ -28,6 +29,20 @@ def test_a_step_is_three_passes_of_the_products_of_a_layer():
     assert found.steps == 7
     assert found.operations == pytest.approx(3 * 2 * 5 * layer, rel=0.25)  # and the answer's map
     assert 0 < found.seconds < 60
+
+
+def test_a_step_is_timed_on_one_thread(monkeypatch):
+    seen = []
+
+    def timed(call):
+        seen.append(torch.get_num_threads())
+        return 1.0
+
+    monkeypatch.setattr("ordinate.training.price.seconds_of", timed)
+    with threads(2):
+        price(recipe())
+        assert torch.get_num_threads() == 2
+    assert set(seen) == {1}
 
 
 def test_a_step_of_twice_the_batch_costs_twice_as_much():

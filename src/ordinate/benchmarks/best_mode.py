@@ -15,9 +15,10 @@ from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Mode, Settings
 from ordinate.benchmarks.textbook import TextbookTraining
 from ordinate.benchmarks.throughput import Parts, around_steps
-from ordinate.benchmarks.timing import matmul_rate, threads
+from ordinate.benchmarks.timing import matmul_rate
 from ordinate.evaluation.cost import alternate
 from ordinate.runs import cores
+from ordinate.threads import threads
 from ordinate.training import Training
 
 SUMMARY = "aggregate samples per second of the best way to train many seeds, against one seed after another"

@@ -3,10 +3,10 @@
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import load_textbook
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.cost import alternate, seconds_of
 from ordinate.seeds import generator
 from ordinate.tasks import TASKS, make_task
+from ordinate.threads import threads
 
 SUMMARY = "sequences drawn per second on one thread, against samples made one at a time"
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from ordinate.benchmarks.published import KINDS, change, published, step_seconds
 from ordinate.benchmarks.rows import Progress, Row
 from ordinate.benchmarks.settings import Settings
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.cost import alternate
+from ordinate.threads import threads
 from ordinate.training import Recipe
 
 SUMMARY = "how the time of a step grows with length, batch and layers"

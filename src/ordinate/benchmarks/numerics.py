@@ -18,9 +18,9 @@ from ordinate.benchmarks.published import KINDS, LEARNING_RATE, published
 from ordinate.benchmarks.rows import Progress, Row, at_most
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import copy_weights, load_textbook, with_dummy
-from ordinate.benchmarks.timing import threads
 from ordinate.models import build_model
 from ordinate.tasks import Batch
+from ordinate.threads import threads
 from ordinate.training import Adam, Recipe
 from ordinate.training.data import Data
 from ordinate.training.ensemble import ensemble_losses

@@ -8,9 +8,10 @@ from ordinate.benchmarks.published import KINDS, published, step_seconds
 from ordinate.benchmarks.rows import Progress, Row
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import TextbookTraining
-from ordinate.benchmarks.timing import matmul_rate, threads
+from ordinate.benchmarks.timing import matmul_rate
 from ordinate.evaluation.cost import alternate, operations
 from ordinate.models import build_model
+from ordinate.threads import threads
 from ordinate.training import Recipe
 from ordinate.training.data import Data
 from ordinate.training.ensemble import ensemble_losses

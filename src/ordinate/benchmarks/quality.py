@@ -11,7 +11,7 @@ from ordinate.benchmarks.best_mode import FINISH, bfloat16_speed
 from ordinate.benchmarks.published import change
 from ordinate.benchmarks.rows import Progress, Row, at_most
 from ordinate.benchmarks.settings import Mode, Settings
-from ordinate.benchmarks.timing import threads
+from ordinate.threads import threads
 from ordinate.training import Evaluation, Recipe, train
 
 SUMMARY = "final losses of the fast modes against float32 trainings one at a time, over seeds"

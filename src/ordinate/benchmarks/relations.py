@@ -21,10 +21,10 @@ from ordinate.attention.sparse import sparse_attention
 from ordinate.benchmarks.growth import slope
 from ordinate.benchmarks.rows import Progress, Row, at_least, at_most
 from ordinate.benchmarks.settings import Settings, Shape
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.cost import Call, alternate, peak_bytes, seconds_of
 from ordinate.positions.relations.pattern import Pattern
 from ordinate.runs import keep_freed_memory
+from ordinate.threads import threads
 
 SUMMARY = "attention over classes of pairs: time and memory against gathered vectors, sparse against dense"
 

@@ -21,9 +21,9 @@ from ordinate.benchmarks.published import EPOCHS, EVALUATE_EVERY, KINDS, publish
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import TextbookTraining, load_textbook
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.cost import alternate, seconds_of
 from ordinate.runs import Store, cores
+from ordinate.threads import threads
 from ordinate.training import Recipe
 from ordinate.training.member import Member
 

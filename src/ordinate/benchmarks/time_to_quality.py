@@ -14,9 +14,9 @@ from ordinate.benchmarks.published import change
 from ordinate.benchmarks.rows import Progress, Row, at_least
 from ordinate.benchmarks.settings import Settings
 from ordinate.benchmarks.textbook import TextbookTraining, with_dummy
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.sweep import TestSet, measure, test_set
 from ordinate.runs import cores
+from ordinate.threads import threads
 from ordinate.training import Recipe, load_model, train
 
 SUMMARY = "time in which the textbook reaches the loss of our laptop recipe, against our time"

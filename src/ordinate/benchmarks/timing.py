@@ -1,22 +1,8 @@
 """Timing on a shared machine: sides take turns in short slices, so that noise meets both; medians count."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 
 from ordinate.evaluation.cost import seconds_of
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Compute with that many threads inside the block."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def matmul_rate(size: int, dtype: torch.dtype = torch.float32) -> float:

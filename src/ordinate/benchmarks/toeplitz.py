@@ -15,11 +15,11 @@ from ordinate.benchmarks.growth import slope
 from ordinate.benchmarks.relations import both_ways, times
 from ordinate.benchmarks.rows import Progress, Row, at_least, at_most
 from ordinate.benchmarks.settings import Settings, Shape
-from ordinate.benchmarks.timing import threads
 from ordinate.evaluation.cost import Call, seconds_of
 from ordinate.models import Memory, build_model
 from ordinate.positions.encodings.toeplitz import by_lag
 from ordinate.tasks import make_task
+from ordinate.threads import threads
 
 SUMMARY = (
     "heads of fixed kernels by FFT: growth to 64 k tokens, equality with pairs laid out, a training step"

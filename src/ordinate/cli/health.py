@@ -13,6 +13,7 @@ from typing import Literal
 import torch
 
 from ordinate.runs import environment
+from ordinate.threads import threads
 
 GIB = 2**30
 OLDEST_PYTHON = (3, 11)
@@ -135,9 +136,7 @@ def speed(dtype: torch.dtype, size: int = 192, seconds: float = SECONDS) -> floa
     >>> speed(torch.float32, size=32, seconds=0.01) > 0
     True
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with threads(1):
         a = torch.ones(size, size, dtype=dtype)
         best, end = float("inf"), time.perf_counter() + seconds
         torch.mm(a[:16], a)
@@ -148,8 +147,6 @@ def speed(dtype: torch.dtype, size: int = 192, seconds: float = SECONDS) -> floa
             best = min(best, now - begun)
             if now >= end:
                 return 2 * size**3 / best / 1e9
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _existing(folder: Path) -> Path:

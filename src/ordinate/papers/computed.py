@@ -2,15 +2,13 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ordinate.papers.figure import Figure
 from ordinate.runs import Engine, Event, Job, OnEvent
+from ordinate.threads import threads
 
 PATIENCE = 2.0
 """Seconds after which progress is shown."""
@@ -47,20 +45,9 @@ class Computed(Figure):
                 shown = True
             on_event(Event(job, "progress", {"step": step, "steps": steps, "seconds": seconds}))
 
-        with _one_thread():
+        with threads(1):
             measured = self.compute(scale, report)
         seconds = round(time.monotonic() - started, 1)
         if on_event is not None:
             on_event(Event(job, "done", {"seconds": seconds}))
         return {"wall_seconds": seconds, "workers": 1, "not_ended": [], **measured}
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Small matrices lose on many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -16,6 +16,7 @@ from ordinate.evaluation.cost import operations, seconds_of
 from ordinate.papers.figure import Figure
 from ordinate.papers.trained import Trained
 from ordinate.runs.store import recipe_key
+from ordinate.threads import threads
 from ordinate.training.price import Price, price
 from ordinate.training.recipe import Recipe
 
@@ -121,9 +122,5 @@ def peak_here(size: int = 768) -> float:
     """Operations a second of one large float32 product on one thread: the best of some turns."""
     a, b = torch.randn(2, size, size)
     count = operations(lambda: a @ b)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with threads(1):
         return count / min(seconds_of(lambda: a @ b) for _ in range(20))
-    finally:
-        torch.set_num_threads(threads)

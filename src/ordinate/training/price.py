@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ordinate.evaluation.cost import operations, peak_bytes, seconds_of
 from ordinate.models import build_model
 from ordinate.seeds import generator
+from ordinate.threads import threads
 from ordinate.training.ensemble import loss
 from ordinate.training.member import DTYPES
 from ordinate.training.recipe import Recipe
@@ -18,6 +19,8 @@ ENOUGH = 1e10
 """Operations after which a timing no longer depends on what a call costs by itself."""
 MOST = 64
 """Samples of a timing at most."""
+TIMES = 3
+"""Timings of a step; the shortest counts, for what else runs on a machine only makes them longer."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ def price(recipe: Recipe) -> Price:
     samples = min(batch, MOST, max(1, int(ENOUGH / max(each, 1))))
     timed = _step(model, recipe, samples)
     held = max(peak_bytes(timed) - 4 * parameters, 0) / samples  # gradients are counted with the parameters
-    seconds = min(seconds_of(timed) for _ in range(2)) / samples
+    with threads(1):
+        seconds = min(seconds_of(timed) for _ in range(TIMES)) / samples
     return Price(
         parameters=parameters,
         steps=recipe.training.steps,
