@@ -89,7 +89,7 @@ SEARCHES = (
         "dropout).",
         sums,
         lambda sizes: (ahead("rpe-short", "published", between(sizes), BEYOND),),
-        minutes=30,
+        minutes=45,
         at=TRIED,
     ),
     TrainedCurves(
@@ -102,7 +102,7 @@ SEARCHES = (
             ahead("decay", "rpe-short", between(sizes), BEYOND),
             ahead("rpe", "decay-long", between(sizes, sizes.long), BEYOND),
         ),
-        minutes=20,
+        minutes=22,
         at=TRIED,
     ),
     TrainedCurves(
