@@ -21,10 +21,9 @@ from matplotlib.ticker import (
     MaxNLocator,
     NullLocator,
     PercentFormatter,
-    ScalarFormatter,
 )
 
-from ordinate.figures.numbers import show_number
+from ordinate.figures.numbers import show_number, show_power
 from ordinate.figures.panels import Drawing, Panel, Series
 from ordinate.figures.style import GREY, INK, Look, look_of, paper_style, points, remark, size, thinned
 
@@ -203,7 +202,7 @@ def logarithmic(axes: Axes, panel: Panel) -> None:
         if span < 100:  # there may be one power of ten or none
             few = MaxNLocator(5, steps=[1, 2, 5, 10]) if span < 3 else LogLocator(subs=(1, 2, 5), numticks=8)
             axes.yaxis.set_major_locator(few)
-            axes.yaxis.set_major_formatter(ScalarFormatter())
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: show_power(y)))
     if not any((np.isfinite(s.table) & (s.table > 0)).any() for s in panel.series):
         # A logarithmic axis cannot find its own limits without a number above 0.
         axes.set_ylim(0.1, 10)

@@ -31,6 +31,19 @@ def show_number(value: float | int | None) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
+def show_power(value: float) -> str:
+    """Write a number for an axis: a power of ten where `show_number` has an exponent.
+
+    >>> [show_power(v) for v in (0.02, 5e-4, 1e-5)]
+    ['0.02', '$5\\\\times10^{-4}$', '$10^{-5}$']
+    """
+    mantissa, _, exponent = show_number(value).partition("e")
+    if not exponent:
+        return mantissa
+    factor = "" if mantissa == "1" else rf"{mantissa}\times"
+    return rf"${factor}10^{{{exponent}}}$"
+
+
 def show_interval(interval: Interval) -> str:
     """Return the estimate with its interval.
 
