@@ -212,6 +212,24 @@ def test_classes_keep_their_numbers_at_every_length(relation, long):
     assert "every class is known" in bound.beyond(at(long))
 
 
+def test_patterns_are_worked_out_once_while_their_pairs_fit(monkeypatch):
+    seen = [Coordinates.of(x=range(n)) for n in range(1, 101)]
+    bound = BoundRelation(relative(), seen)
+    first = [bound.pattern(c) for c in seen]
+    assert all(bound.pattern(c) is kept for c, kept in zip(seen, first, strict=True))
+
+    monkeypatch.setattr("ordinate.positions.relations.bound.KEPT_PAIRS", 3 * 3 + 4 * 4)
+    bound = BoundRelation(relative(), seen[:5])
+    three, four = bound.pattern(seen[2]), bound.pattern(seen[3])
+    assert bound.pattern(seen[2]) is three
+    one = bound.pattern(seen[0])  # one pair too many: the oldest goes
+    assert bound.pattern(seen[0]) is one
+    assert bound.pattern(seen[3]) is four
+    assert bound.pattern(seen[2]) is not three
+    five = bound.pattern(seen[4])
+    assert bound.pattern(seen[4]) is five
+
+
 def test_how_many_classes_and_parameters_there_are():
     task = make_task("addition", digits=5, width=8)
     c = task.coordinates(5)  # fields of 8 and 9 tokens

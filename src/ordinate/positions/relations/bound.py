@@ -17,8 +17,8 @@ from ordinate.positions.relations.relation import Outcome, Relation
 PAIRS_AT_ONCE = 2**22
 """Pairs that a relation is asked about in one call; a pattern never needs all pairs of a long sequence at once."""
 
-KEPT_PATTERNS = 64
-"""Patterns that a bound relation remembers."""
+KEPT_PAIRS = 2**22
+"""Pairs of all patterns that a bound relation remembers; the newest pattern is kept, however large."""
 
 
 class BoundRelation:
@@ -85,9 +85,11 @@ class BoundRelation:
     def pattern(self, coordinates: Coordinates) -> Pattern:
         """Where the tokens at these coordinates look; computed once and kept."""
         if coordinates not in self._patterns:
-            if len(self._patterns) >= KEPT_PATTERNS:
-                del self._patterns[next(iter(self._patterns))]
-            self._patterns[coordinates] = self._work_out(coordinates)
+            found = self._work_out(coordinates)
+            kept = len(found.query) + sum(len(pattern.query) for pattern in self._patterns.values())
+            while self._patterns and kept > KEPT_PAIRS:
+                kept -= len(self._patterns.pop(next(iter(self._patterns))).query)
+            self._patterns[coordinates] = found
         return self._patterns[coordinates]
 
     def _work_out(self, coordinates: Coordinates) -> Pattern:
