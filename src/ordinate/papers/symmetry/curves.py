@@ -1,5 +1,6 @@
 """The trained models of the second paper as curves: which encoding, on which task, told what."""
 
+from dataclasses import replace
 from typing import Any
 
 from ordinate.attention import Content, Form
@@ -140,6 +141,7 @@ def shifted_products(sizes: Sizes) -> dict[str, Curve]:
 def products_in_text(sizes: Sizes) -> Curve:
     """Products among letters (Fig 7b)."""
     sizes = sizes.three_digits
+    sizes = replace(sizes, steps=sizes.steps_in_text or sizes.steps)
     task = multiplication(sizes, 3, words=sizes.words)
     encoding = Significance(uniform=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
     told = (

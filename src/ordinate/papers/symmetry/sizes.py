@@ -31,6 +31,8 @@ class Sizes:
     """Whether hidden units are products (GEGLU)."""
     words: int = 20
     """Random letters before, between and after the numbers, at most, where numbers stand in text."""
+    steps_in_text: int | None = None
+    """Steps for products in text where they are not `steps`: their lines are longer, and a figure has its hour."""
     uniform: tuple[str, ...] = ("multiplier",)
     """Fields whose tokens act alike on every place, in uniform positions."""
     sparse: float | None = None
@@ -106,6 +108,7 @@ HARD = replace(
     dropout=0.1,
     gated=True,
     words=5,
+    steps_in_text=5500,
     uniform=("multiplier", "sign"),
     sparse=0.5,
     training=LAPTOP.training.model_copy(
