@@ -25,7 +25,8 @@ def test_a_name_gives_the_task():
 
 
 def test_the_defaults_are_those_of_the_paper():
-    assert dict(make_task("sum")) == {"length": 8, "variable": False, "low": -2, "high": 2, "integers": False}
+    options = {"length": 8, "variable": False, "low": -2, "high": 2, "integers": False, "integer_tests": None}
+    assert dict(make_task("sum")) == options
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,11 @@ def test_an_unknown_name_gets_the_nearest(name, hint):
     ("name", "options", "message"),
     [
         ("sum", {"lenght": 4}, "unknown key 'task.lenght': did you mean 'length'?"),
-        ("sum", {"zzz": 4}, "unknown key 'task.zzz': known: high, integers, length, low, variable"),
+        (
+            "sum",
+            {"zzz": 4},
+            "unknown key 'task.zzz': known: high, integer_tests, integers, length, low, variable",
+        ),
         (
             "sum",
             {"length": 0},
@@ -63,6 +68,7 @@ def test_an_unknown_name_gets_the_nearest(name, hint):
         ("min", {"low": float("nan")}, "low = nan is not allowed"),
         ("min", {"high": float("inf")}, "high = inf is not allowed"),
         ("min", {"low": 0.2, "high": 0.8, "integers": True}, "there is no whole number from 0.2 to 0.8"),
+        ("min", {"low": 0.2, "high": 0.8, "integer_tests": True}, "there is no whole number from 0.2 to 0.8"),
         ("min", {"high": 1e9, "integers": True}, "exact up to 16777216 in float32, got 1000000000"),
         ("min", {"low": 3}, "task: low must be below high, got low = 3.0 and high = 2.0"),
     ],

@@ -23,6 +23,22 @@ def test_all_inputs_are_whole_at_any_scale(name, scale, generator):
     assert batch.input.unique().tolist() == list(range(least, furthest + 1))
 
 
+@pytest.mark.parametrize("name", NUMBERS)
+def test_tests_alone_can_have_whole_numbers(name, generator):
+    task = make_task(name, integer_tests=True)
+    trained, tested = (
+        task.sample(50, generator=generator),
+        task.tested().sample(50, generator=generator, scale=3.0),
+    )
+    assert not torch.equal(trained.input, trained.input.round())
+    assert torch.equal(tested.input, tested.input.round())
+    assert task.tested() == make_task(name, integers=True)
+    # a sweep draws what tests draw
+    seen = []
+    sweep(lambda x, c: seen.append(x) or task.reference(x, c), task, "scale", [2.0], count=20)
+    assert all(torch.equal(x, x.round()) for x in seen)
+
+
 def test_whole_numbers_are_uniform_on_the_range(generator):
     inputs = make_task("sum", integers=True).sample(5000, generator=generator).input
     counts = inputs.unique(return_counts=True)[1]

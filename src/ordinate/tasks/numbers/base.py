@@ -28,8 +28,9 @@ class Numbers(Scalars):
     """A sequence of numbers, one a token, and one number out for each.
 
     Harder than in training along `length` (more numbers) and along `scale` (numbers from a range that many
-    times as wide; see `sampling`). With `integers` all of them are whole, and accuracy, the share of sequences whose
-    answers are all within 10 % (`evaluation.relative`, `evaluation.absolute`), is the score to look at.
+    times as wide; see `sampling`). With `integers` all of them are whole, with `integer_tests` those of tests alone:
+    then accuracy, the share of sequences whose answers are all within 10 % (`evaluation.relative`,
+    `evaluation.absolute`), is the score to look at.
     """
 
     family: ClassVar[str] = "numbers"
@@ -44,14 +45,23 @@ class Numbers(Scalars):
     integers: bool = Field(
         False, description="true for whole numbers, uniform on the whole range, as published for accuracies"
     )
+    integer_tests: bool | None = Field(
+        None, description="true to test on whole numbers what is trained on any, as published for accuracies"
+    )
 
     @model_validator(mode="after")
     def _range_is_not_empty(self) -> "Numbers":
         if not self.low < self.high:
             raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
-        if self.integers:
+        if self.integers or self.integer_tests:
             whole_range(self.low, self.high)
         return self
+
+    def tested(self) -> "Numbers":
+        """The task with whole numbers where tests ask for them."""
+        return (
+            self.model_copy(update={"integers": True, "integer_tests": None}) if self.integer_tests else self
+        )
 
     def lengths(self) -> tuple[int, ...]:
         """Lengths seen in training, shortest first."""
