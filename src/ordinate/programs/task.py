@@ -109,7 +109,7 @@ def task_of(name: str, n: int, *, whole: bool) -> Task:
     """The task that a program compiled for n processors is tested on; whole numbers where it takes no others.
 
     >>> task_of("prefix-sum", 8, whole=True)
-    Sum(length=8, variable=False, low=-2.0, high=2.0, integers=True)
+    Sum(length=8, variable=False, low=-2.0, high=2.0, integers=True, integer_tests=None)
     >>> task_of("parity", 8, whole=True).features
     1
     """

@@ -46,7 +46,7 @@ def make_task(name: str, /, **options: object) -> Task:
     """Return the task of this name with these options; bad ones are refused in one line.
 
     >>> make_task("sum", length=4)
-    Sum(length=4, variable=False, low=-2.0, high=2.0, integers=False)
+    Sum(length=4, variable=False, low=-2.0, high=2.0, integers=False, integer_tests=None)
     >>> make_task("medain")
     Traceback (most recent call last):
     ordinate.errors.OrdinateError: task.name = 'medain' is not known: did you mean 'median'?
