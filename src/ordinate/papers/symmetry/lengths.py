@@ -49,7 +49,7 @@ LENGTHS = (
                 "validation",
             ),
         ),
-        minutes=5,
+        minutes=6,
     ),
     TrainedCurves(
         "fig-2b",
@@ -133,7 +133,7 @@ LENGTHS = (
         lambda sizes: (
             Keeps("rpe keeps at most half of its accuracy at 8 digits.", AtMost(0.5), "rpe", "length=8"),
         ),
-        minutes=30,
+        minutes=35,
     ),
     TrainedCurves(
         "fig-5b",
@@ -220,7 +220,7 @@ LENGTHS = (
                 f"cascade={sizes.cascades[0]}",
             ),
         ),
-        minutes=6,
+        minutes=7,
         axes=("cascade",),
     ),
     TrainedCurves(
@@ -237,7 +237,7 @@ LENGTHS = (
                 f"carries={sizes.cascades[0]}",
             ),
         ),
-        minutes=6,
+        minutes=7,
         axes=("carries",),
     ),
     TrainedCurves(
@@ -250,7 +250,7 @@ LENGTHS = (
             ahead("half-half", "rpe", _cascades(sizes), "over all cascades"),
             ahead("half-half", "complexity", _cascades(sizes), "over all cascades"),
         ),
-        minutes=17,
+        minutes=18,
         axes=("cascade",),
     ),
     TrainedCurves(
@@ -266,7 +266,7 @@ LENGTHS = (
                 "Without carries, longer numbers cause no difficulty.",
             ),
         ),
-        minutes=6,
+        minutes=7,
     ),
 )
 
