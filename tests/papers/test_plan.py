@@ -3,10 +3,12 @@
 import pytest
 import torch
 
-from ordinate.models import Positional, ResidualEncoder
+from ordinate.evaluation.cost import operations
+from ordinate.models import Positional, ResidualEncoder, build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.plan import Gpu, plan
 from ordinate.positions.encodings import NoPosition
+from ordinate.seeds import generator
 from ordinate.tasks import make_task
 from ordinate.threads import threads
 from ordinate.training import Recipe, Training
@@ -50,6 +52,14 @@ def test_a_step_of_twice_the_batch_costs_twice_as_much():
     assert two.operations == 2 * one.operations
     assert (two.calls, two.parameters) == (one.calls, one.parameters)
     assert two.bytes > one.bytes > 16 * one.parameters
+
+
+def test_what_positions_decide_is_counted_once_for_a_batch():
+    task, settings = make_task("sum", length=4), Positional(width=8, hidden=8)
+    found = price(Recipe(name="sum", task=task, model=settings, training=Training(batch=50)))
+    model, batch = build_model(settings, task, seed=0), task.sample(50, generator=generator(0, "test"))
+    whole = operations(lambda: model(batch.input, batch.coordinates).sum().backward())
+    assert found.operations == pytest.approx(whole, rel=0.01)  # the sum spares a product
 
 
 def test_few_samples_make_a_small_batch():

@@ -1,4 +1,4 @@
-"""What a recipe costs before it is trained: operations, calls, bytes and seconds of a step, counted on few samples."""
+"""What a recipe costs before it is trained: operations, calls, bytes and seconds of a step, counted on two samples."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,6 @@ from ordinate.training.recipe import Recipe
 
 ENOUGH = 1e10
 """Operations after which a timing no longer depends on what a call costs by itself."""
-MOST = 64
-"""Samples of a timing at most."""
 TIMES = 3
 """Timings of a step; the shortest counts, for what else runs on a machine only makes them longer."""
 
@@ -55,7 +53,9 @@ class Price:
 
 
 def price(recipe: Recipe) -> Price:
-    """Count a step of a recipe on one sample, and time it on as many as the timing needs.
+    """Count a step of a recipe on one and on two samples, and time it on as many as the timing needs.
+
+    What depends on positions or on weights alone is computed once for a batch: operations(batch) = once + each * batch.
 
     >>> from ordinate.models import Positional
     >>> from ordinate.tasks import make_task
@@ -66,20 +66,22 @@ def price(recipe: Recipe) -> Price:
     model = build_model(recipe.model, recipe.task, seed=0).to(DTYPES[recipe.training.precision])
     parameters = sum(p.numel() for p in model.parameters())
     one = _step(model, recipe, 1)
-    each, calls = operations(one), calls_of(one)
+    first, calls = operations(one), calls_of(one)
+    each = operations(_step(model, recipe, 2)) - first
     batch = _batch(recipe)
-    samples = min(batch, MOST, max(1, int(ENOUGH / max(each, 1))))
+    samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
+    whole, part = (first + each * (count - 1) for count in (batch, samples))
     timed = _step(model, recipe, samples)
     held = max(peak_bytes(timed) - 4 * parameters, 0) / samples  # gradients are counted with the parameters
     with threads(1):
-        seconds = min(seconds_of(timed) for _ in range(TIMES)) / samples
+        seconds = min(seconds_of(timed) for _ in range(TIMES))
     return Price(
         parameters=parameters,
         steps=recipe.training.steps,
-        operations=float(each * batch),
+        operations=float(whole),
         calls=calls,
         bytes=16.0 * parameters + held * batch,
-        seconds=seconds * batch,
+        seconds=seconds * whole / part,
     )
 
 
