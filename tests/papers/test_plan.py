@@ -33,14 +33,15 @@ def test_a_step_is_three_passes_of_the_products_of_a_layer():
     assert 0 < found.seconds < 60
 
 
-def test_a_step_is_timed_on_one_thread(monkeypatch):
+@pytest.mark.parametrize("measure", ["operations", "calls_of", "peak_bytes", "seconds_of"])
+def test_a_step_is_counted_and_timed_on_one_thread(monkeypatch, measure):
     seen = []
 
-    def timed(call):
+    def measured(call):
         seen.append(torch.get_num_threads())
-        return 1.0
+        return 1
 
-    monkeypatch.setattr("ordinate.training.price.seconds_of", timed)
+    monkeypatch.setattr(f"ordinate.training.price.{measure}", measured)
     with threads(2):
         price(recipe())
         assert torch.get_num_threads() == 2

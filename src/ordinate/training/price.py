@@ -63,17 +63,17 @@ def price(recipe: Recipe) -> Price:
     >>> found.operations > found.parameters
     True
     """
-    model = build_model(recipe.model, recipe.task, seed=0).to(DTYPES[recipe.training.precision])
-    parameters = sum(p.numel() for p in model.parameters())
-    one = _step(model, recipe, 1)
-    first, calls = operations(one), calls_of(one)
-    each = operations(_step(model, recipe, 2)) - first
-    batch = _batch(recipe)
-    samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
-    whole, part = (first + each * (count - 1) for count in (batch, samples))
-    timed = _step(model, recipe, samples)
-    held = max(peak_bytes(timed) - 4 * parameters, 0) / samples  # gradients are counted with the parameters
-    with threads(1):
+    with threads(1):  # two threads on small products wait for each other, beside other work for long
+        model = build_model(recipe.model, recipe.task, seed=0).to(DTYPES[recipe.training.precision])
+        parameters = sum(p.numel() for p in model.parameters())
+        one = _step(model, recipe, 1)
+        first, calls = operations(one), calls_of(one)
+        each = operations(_step(model, recipe, 2)) - first
+        batch = _batch(recipe)
+        samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
+        whole, part = (first + each * (count - 1) for count in (batch, samples))
+        timed = _step(model, recipe, samples)
+        held = max(peak_bytes(timed) - 4 * parameters, 0) / samples  # gradients are counted with the parameters
         seconds = min(seconds_of(timed) for _ in range(TIMES))
     return Price(
         parameters=parameters,
