@@ -5,7 +5,7 @@ def test_a_plan_names_figures_hours_and_gpus(call):
     answer = call("plan", "positional/rope", "--scale", "smoke")
     assert answer.code == 0
     assert "positional/rope" in answer.out
-    assert "GPUs for 1 days" in answer.out
+    assert "1 GPU for 1 day" in answer.out
     document = call("plan", "positional/rope", "--scale", "smoke", "--days", "0.5", "--json").json
     settings = "--scale smoke --teraflops 19.5 --days 0.5"
     assert document["command"] == f"ordinate plan positional/rope {settings} --json"

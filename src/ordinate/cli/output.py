@@ -63,3 +63,12 @@ def say(text: str = "") -> None:
 def note(text: str) -> None:
     """Print a line on stderr, beside what stdout holds."""
     console(stderr=True).print(text, soft_wrap=True)
+
+
+def counted(number: int | float, thing: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "job"), counted(3, "job"), counted(0.5, "day")
+    ('1 job', '3 jobs', '0.5 days')
+    """
+    return f"{number:g} {thing}{'' if number == 1 else 's'}"

@@ -22,7 +22,7 @@ def plan(
     json: Json = False,
 ) -> None:
     """Count and time a step of every recipe, and add up runs, memory, hours here and hours on GPUs."""
-    from ordinate.cli.output import print_json, print_table, say
+    from ordinate.cli.output import counted, print_json, print_table, say
     from ordinate.cli.progress import SearchProgress
     from ordinate.cli.reproduce import choose_figures
     from ordinate.figures.numbers import show_number
@@ -60,5 +60,6 @@ def plan(
     headers = ["figure", "runs", "parameters", "operations", "GB", "hours here", "GPU hours", "bound by"]
     print_table(headers, rows, title=f"scale {scale}, nothing trained")
     say(
-        f"{found['total']['runs']} runs, {show_number(hours)} GPU hours: {workers['gpus']} GPUs for {days:g} days"
+        f"{counted(found['total']['runs'], 'run')}, {show_number(hours)} GPU hours: "
+        f"{counted(workers['gpus'], 'GPU')} for {counted(days, 'day')}"
     )

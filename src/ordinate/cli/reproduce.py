@@ -40,7 +40,7 @@ def reproduce(
     published setting. The same command again goes on where it was stopped, with the same engine or another. What a
     figure computes without training is computed here, whatever the engine.
     """
-    from ordinate.cli.output import note, print_json
+    from ordinate.cli.output import counted, note, print_json
     from ordinate.papers import FIGURES
 
     chosen = choose_figures(figure, FIGURES)
@@ -62,7 +62,7 @@ def reproduce(
     with open_engine(engine, address=address, workers=workers) as runner:
         for each in chosen.values():
             jobs = each.jobs(scale, out)
-            work = f"{_count(len(jobs), 'job')} on {_count(runner.workers, 'worker')}"
+            work = f"{counted(len(jobs), 'job')} on {counted(runner.workers, 'worker')}"
             note(f"{each.name} at scale {scale}: {work}, engine {engine}")
             with JobProgress(each.name, total=len(jobs)) as progress:
                 results.append(each.reproduce(scale, out, engine=runner, on_event=progress))
@@ -126,7 +126,7 @@ def verdict_facts(results: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _show_verdicts(results: Sequence[Any], scale: str) -> None:
     """Print one table of all claims, and how many got which verdict."""
-    from ordinate.cli.output import print_table, say
+    from ordinate.cli.output import counted, print_table, say
 
     rows = [
         [result.document["figure"], *_verdict_row(claim)] for result in results for claim in result.claims
@@ -136,7 +136,7 @@ def _show_verdicts(results: Sequence[Any], scale: str) -> None:
     print_table(["figure", *VERDICTS], rows, title=f"all verdicts, scale {scale}")
     counts = Counter(claim.verdict for result in results for claim in result.claims)
     tally = (f"{counts[verdict]} {sign[2:]}" for verdict, sign in SIGNS.items() if counts[verdict])
-    say(f"{_count(len(rows), 'claim')} of {_count(len(results), 'figure')}: {', '.join(tally)}")
+    say(f"{counted(len(rows), 'claim')} of {counted(len(results), 'figure')}: {', '.join(tally)}")
 
 
 def _verdict_row(claim: Any) -> list[str]:
@@ -150,12 +150,3 @@ def _verdict_row(claim: Any) -> list[str]:
         show_number(claim.published),
         claim.basis,
     ]
-
-
-def _count(number: int, thing: str) -> str:
-    """Return a number with its noun.
-
-    >>> _count(1, "job"), _count(3, "job")
-    ('1 job', '3 jobs')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -73,7 +73,8 @@ def price(recipe: Recipe) -> Price:
         samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
         whole, part = (first + each * (count - 1) for count in (batch, samples))
         timed = _step(model, recipe, samples)
-        held = max(peak_bytes(timed) - 4 * parameters, 0) / samples  # gradients are counted with the parameters
+        # gradients are counted with the parameters
+        held = max(peak_bytes(timed) - 4 * parameters, 0) / samples
         seconds = min(seconds_of(timed) for _ in range(TIMES))
     return Price(
         parameters=parameters,
