@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ordinate.evaluation.predicates import AtLeast
+from ordinate.evaluation.predicates import AtLeast, AtMost
 from ordinate.models import MIXED_TYPES
 from ordinate.papers.columns import Column, stored
-from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
+from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.positional.blind import blind_error
 from ordinate.papers.positional.fine_tuning import fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.positional.value_scale import SCALES
-from ordinate.tasks import Task, make_task
+from ordinate.tasks import make_task
+from ordinate.tasks.mixed import MixedTypes
 from ordinate.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 
 GPT2 = "GPT-2"
@@ -22,7 +24,10 @@ PUBLISHED_GPT2 = (36, 1280)
 """Layers and width of the published one, gpt2-large."""
 
 PERCENTAGE = Column("percentage error (MAPE)", stored("percentage_error"))
-SCALE_AXIS = "scale c of the prices, unseen names"
+SCALE_AXIS = "scale c of the prices"
+SEEN, UNSEEN = "names of training", "unseen names"
+BLIND = "prices alone"
+"""The label of the best answer that does not know the question."""
 NUMBERS = Column("answers that are numbers", stored("numbers"), percent=True)
 
 
@@ -63,14 +68,26 @@ class Size:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Unseen names and prices at every scale."""
-        return Evaluation(count=self.count, axes={"beyond": SCALES})
+        """Prices at every scale, with the names of training and with unseen ones."""
+        return Evaluation(count=self.count, axes={"scale": SCALES, "beyond": SCALES})
 
 
-def task(query: str, text: str) -> Task:
+def task(query: str, text: str) -> MixedTypes:
     """Four of eight prices, two confusing entries."""
-    return make_task("mixed", queries=query, text=text)
+    made = make_task("mixed", queries=query, text=text)
+    assert isinstance(made, MixedTypes)
+    return made
 
+
+def blind(query: str, text: str) -> Exact:
+    """The least error without the question, at every scale."""
+    return Exact(BLIND, "baseline", SCALES, partial(blind_error, task(query, text)))
+
+
+READING = (
+    "Prices alone: the best answer that knows the prices and not the question, computed. A model near that line has "
+    "learned to carry numbers and not to read."
+)
 
 SIZES = {
     "smoke": Size(
@@ -131,33 +148,53 @@ def mixed_type(scale: str) -> Plan:
 def _mixed_type(
     size: Size, gpt2: Mapping[str, FineTuning], said: str, calls: Mapping[str, Callable[..., str]]
 ) -> Plan:
-    """A panel for each query; where GPT-2 is there, two more for its answers."""
-    sheets: list[Sheet] = []
+    """Two panels for each query, by names; where GPT-2 is there, two more for its answers."""
+    sheets: dict[str, list[Sheet]] = {SEEN: [], UNSEEN: []}
     aims: list[LineAim] = []
     for query in size.queries:
-        lines = [
-            Line.along("beyond", size.recipe("mixed", query, model), model, model) for model in MIXED_TYPES
-        ]
+        recipes: dict[str, Any] = {model: size.recipe("mixed", query, model) for model in MIXED_TYPES}
+        roles = {model: model for model in MIXED_TYPES}
         if query in gpt2:
-            lines.append(Line.along("beyond", gpt2[query], GPT2, "baseline"))
-        sheets.append(Sheet(query, SCALE_AXIS, lines))
-        aims += [
-            Ratio(
-                f"{query}: positional is better{than} on unseen names and prices up to {c:g} times as high.",
-                AtLeast(1),
-                Place(query, "positional", c),
-                Place(query, other, c),
-            )
-            for other, than in (("standard", ""), (GPT2, " than GPT-2"))
-            if other != GPT2 or query in gpt2
-            for c in (5.0, 10.0)
-        ]
+            recipes[GPT2], roles[GPT2] = gpt2[query], "hybrid"
+        for names, axis in ((SEEN, "scale"), (UNSEEN, "beyond")):
+            lines = [Line.along(axis, recipes[label], label, role) for label, role in roles.items()]
+            every: list[Line | Exact] = [*lines, blind(query, size.text)]
+            sheets[names].append(Sheet(f"{query}, {names}", SCALE_AXIS, every, trained_to=1.0))
+        aims += _aims(query, size.text, tuple(recipes))
+    columns = len(size.queries)
+    both = sheets[SEEN] + sheets[UNSEEN]
     if gpt2:
         looks = dict(zip(gpt2, ("first", "second", "hybrid"), strict=False))
         lines = [Line.along("beyond", gpt2[query], f"{GPT2}, {query}", looks[query]) for query in gpt2]
-        sheets.append(Sheet("GPT-2: percentage error", SCALE_AXIS, lines, column=PERCENTAGE))
-        sheets.append(Sheet("GPT-2: numbers", SCALE_AXIS, lines, column=NUMBERS))
-    return Plan(sheets, aims, size.seeds, f"{size.differs} {said}".strip(), calls=calls)
+        axis = f"{SCALE_AXIS}, {UNSEEN}"
+        both.append(Sheet("GPT-2: percentage error", axis, lines, column=PERCENTAGE))
+        both.append(Sheet("GPT-2: numbers", axis, lines, column=NUMBERS))
+    told = f"{size.differs} {READING} {said}".strip()
+    return Plan(both, aims, size.seeds, told, columns=columns, calls=calls)
+
+
+def _aims(query: str, text: str, models: tuple[str, ...]) -> list[LineAim]:
+    """Who uses the question, and who is better on larger prices."""
+    inside, outside = (f"{query}, {names}" for names in (SEEN, UNSEEN))
+    aims: list[LineAim] = [
+        Shows(
+            f"{query}: {model} uses the question in distribution: at most half of the error of prices alone.",
+            AtMost(blind_error(task(query, text), 1.0) / 2),
+            Place(inside, model, 1.0),
+        )
+        for model in models
+    ]
+    return aims + [
+        Ratio(
+            f"{query}: positional is better than {other} on unseen names and prices up to {c:g} times as high.",
+            AtLeast(1),
+            Place(outside, "positional", c),
+            Place(outside, other, c),
+        )
+        for other in models
+        if other != "positional"
+        for c in (5.0, 10.0)
+    ]
 
 
 def _about(model: Gpt2) -> str:
@@ -175,6 +212,11 @@ def _about(model: Gpt2) -> str:
     return said
 
 
+def _always(error: float, samples: float) -> float:
+    """An error that does not depend on the samples."""
+    return error
+
+
 def mixed_type_samples(scale: str) -> Plan:
     """Both models from fewer and more samples, on unseen names and prices three times as high."""
     size = SIZES[scale]
@@ -184,19 +226,23 @@ def mixed_type_samples(scale: str) -> Plan:
         for model in MIXED_TYPES
         for m in size.samples
     }
+    asked, sizes = task(query, size.text), tuple(map(float, size.samples))
     sheets = [
         Sheet(
             title,
             "training samples",
             [
-                Line(model, model, {float(m): Spot(recipes[model, m], point) for m in size.samples})
-                for model in MIXED_TYPES
+                *(
+                    Line(model, model, {float(m): Spot(recipes[model, m], point) for m in size.samples})
+                    for model in MIXED_TYPES
+                ),
+                Exact(BLIND, "baseline", sizes, partial(_always, blind_error(asked, c))),
             ],
             log_x=True,
         )
-        for title, point in (
-            ("in distribution", "validation"),
-            ("unseen names, c = 3", "beyond=3"),
+        for title, point, c in (
+            ("in distribution", "validation", 1.0),
+            ("unseen names, c = 3", "beyond=3", 3.0),
         )
     ]
     many = float(size.samples[-1])
@@ -217,7 +263,7 @@ def mixed_type_samples(scale: str) -> Plan:
             Place("in distribution", "standard", float(size.samples[0])),
         )
     )
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Plan(sheets, aims, size.seeds, f"{size.differs} {READING}".strip())
 
 
 MIXED = (
