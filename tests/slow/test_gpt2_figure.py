@@ -26,12 +26,13 @@ def test_the_column_is_there_where_a_folder_is_named(made):
     document = made[0].document
     titles = {sheet["title"]: [line["label"] for line in sheet["lines"]] for sheet in document["sheets"]}
     assert titles == {
-        "min": ["positional", "standard", "GPT-2"],
+        "min, names of training": ["positional", "standard", "GPT-2", "prices alone"],
+        "min, unseen names": ["positional", "standard", "GPT-2", "prices alone"],
         "GPT-2: percentage error": ["GPT-2, min"],
         "GPT-2: numbers": ["GPT-2, min"],
     }
     assert made[1] == []
-    numbers = document["sheets"][2]["lines"][0]
+    numbers = document["sheets"][3]["lines"][0]
     assert len(numbers["values"][0]) == 10
     assert not numbers["failed"]
     assert all(0 <= share <= 1 for share in numbers["values"][0])
@@ -47,7 +48,8 @@ def test_the_column_is_there_where_a_folder_is_named(made):
 def test_the_column_is_left_out_where_none_is_and_the_report_says_so(made):
     document = made[2].document
     assert [[line["label"] for line in sheet["lines"]] for sheet in document["sheets"]] == [
-        ["positional", "standard"]
+        ["positional", "standard", "prices alone"],
+        ["positional", "standard", "prices alone"],
     ]
     said = [note for note in FIGURE.notes(document) if "GPT-2" in note]
     assert len(said) == 1
