@@ -35,3 +35,8 @@ def test_it_stands_in_every_panel_of_errors():
     for plan in (mixed_type("laptop"), mixed_type_samples("laptop")):
         for sheet in plan.sheets:
             assert [line.label for line in sheet.lines][-1] == BLIND
+
+
+def test_unseen_names_are_nowhere_in_distribution():
+    inside = {sheet.title: sheet.trained_to for sheet in mixed_type("laptop").sheets}
+    assert {title for title, to in inside.items() if to is None} == {t for t in inside if "unseen" in t}

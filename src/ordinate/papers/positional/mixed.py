@@ -156,10 +156,10 @@ def _mixed_type(
         roles = {model: model for model in MIXED_TYPES}
         if query in gpt2:
             recipes[GPT2], roles[GPT2] = gpt2[query], "hybrid"
-        for names, axis in ((SEEN, "scale"), (UNSEEN, "beyond")):
+        for names, axis, trained_to in ((SEEN, "scale", 1.0), (UNSEEN, "beyond", None)):
             lines = [Line.along(axis, recipes[label], label, role) for label, role in roles.items()]
             every: list[Line | Exact] = [*lines, blind(query, size.text)]
-            sheets[names].append(Sheet(f"{query}, {names}", SCALE_AXIS, every, trained_to=1.0))
+            sheets[names].append(Sheet(f"{query}, {names}", SCALE_AXIS, every, trained_to=trained_to))
         aims += _aims(query, size.text, tuple(recipes))
     columns = len(size.queries)
     both = sheets[SEEN] + sheets[UNSEEN]
