@@ -40,6 +40,19 @@ def test_batches_transposes_and_scales(seed, rows, columns, scale):
     torch.testing.assert_close(found, orthogonal_part(scale * batch))
 
 
+@given(seed=st.integers(0, 999), rows=sides, columns=sides, small=st.sampled_from([1.0, 1e-4]))
+def test_rounds_of_squares_are_the_rounds_themselves(seed, rows, columns, small):
+    matrix = drawn(seed, 2, rows, columns)
+    matrix[..., 1:] *= small
+    a, b, c = muon.COEFFICIENTS
+    for dtype, far in ((torch.float64, 1e-10), (torch.float32, 1e-3)):
+        x = (matrix / matrix.norm(dim=(-2, -1), keepdim=True)).to(dtype)
+        for _ in range(muon.ROUNDS):
+            square = x @ x.mT
+            x = a * x + (b * square + c * square @ square) @ x
+        torch.testing.assert_close(orthogonal_part(matrix.to(dtype)), x, atol=far, rtol=0)
+
+
 def test_no_gradient_is_no_step_and_zeros_stay_zeros():
     assert orthogonal_part(torch.zeros(3, 4)).eq(0).all()
 

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from ordinate.attention import Attention, MultiHead
 from ordinate.coordinates import Coordinates
+from ordinate.models.dropout import Dropout
 from ordinate.models.inputs import as_features
 from ordinate.positions.encodings import Encoding
 from ordinate.tasks.task import Inputs
@@ -71,7 +72,7 @@ class ResidualBlock(nn.Module):
         width = attention.width
         self.attention, self.perceptron = attention, perceptron
         self.norm_attention, self.norm_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self,

@@ -33,16 +33,44 @@ def orthogonal_part(matrices: Float[Tensor, "*batch row column"]) -> Float[Tenso
     tensor([[1.1000, 0.0000],
             [0.0000, 0.7000]])
     """
-    a, b, c = COEFFICIENTS
     tall = matrices.shape[-2] > matrices.shape[-1]
     wide = matrices.mT if tall else matrices
     x = wide.reshape(-1, *wide.shape[-2:])
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
-    for _ in range(ROUNDS):
-        square = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
-    x = x.view(wide.shape)
+    rounds = _rounds_of_squares if 2 * x.shape[-1] >= 3 * x.shape[-2] else _rounds
+    x = rounds(x).view(wide.shape)
     return x.mT if tall else x
+
+
+def _rounds(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
+    a = COEFFICIENTS[0]
+    for _ in range(ROUNDS):
+        x = torch.baddbmm(x, _added(x @ x.mT), x, beta=a)
+    return x
+
+
+def _rounds_of_squares(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
+    """The same with fewer products where columns are more than one and a half times the rows.
+
+    A is all that a round reads of X, and the next A is a polynomial of this one: with R = a + b A + c A^2, which
+    commutes with A, it is R^2 A. The wide X is multiplied once, by the product of all R.
+    """
+    a = COEFFICIENTS[0]
+    square = x @ x.mT
+    added = _added(square)
+    product = added + a * torch.eye(x.shape[-2], dtype=x.dtype, device=x.device)
+    for _ in range(ROUNDS - 1):
+        for _ in range(2):
+            square = torch.baddbmm(square, added, square, beta=a)
+        added = _added(square)
+        product = torch.baddbmm(product, added, product, beta=a)
+    return product @ x
+
+
+def _added(square: Float[Tensor, "batch row row"]) -> Float[Tensor, "batch row row"]:
+    """b A + c A^2."""
+    _, b, c = COEFFICIENTS
+    return torch.baddbmm(square, square, square, beta=b, alpha=c)
 
 
 class MuonAdamW(torch.optim.AdamW):
