@@ -26,6 +26,7 @@ def test_the_table_has_all_sections():
         "growth",
         "relations",
         "toeplitz",
+        "steps",
     ]
 
 
@@ -40,6 +41,16 @@ def test_data():
     assert all(row["value"] > 0 for row in rows.values())
     assert targets(rows) == {f"{name}: drawn": rate for name, rate in data.RATES.items()} | {
         f"{name}: ours / textbook": ratio for name, ratio in data.RATIOS.items()
+    }
+
+
+def test_steps():
+    rows = rows_of("steps")
+    assert all(row["value"] > 0 for row in rows.values())
+    assert targets(rows) == {
+        "orthogonal parts of 5 x 8 x 16: matrices / squares": 1.0,
+        "orthogonal parts of 5 x 8 x 32: matrices / squares": 1.0,
+        "dropout on 2 x 9 x 8: PyTorch / ours": 1.0,
     }
 
 

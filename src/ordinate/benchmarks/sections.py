@@ -11,6 +11,7 @@ from ordinate.benchmarks import (
     peak,
     quality,
     relations,
+    steps,
     throughput,
     time_to_quality,
     toeplitz,
@@ -34,6 +35,7 @@ _TABLE: dict[str, tuple[str, Section]] = {
     "growth": (growth.SUMMARY, growth.run),
     "relations": (relations.SUMMARY, relations.run),
     "toeplitz": (toeplitz.SUMMARY, toeplitz.run),
+    "steps": (steps.SUMMARY, steps.run),
 }
 
 SECTIONS: dict[str, str] = {name: summary for name, (summary, _) in _TABLE.items()}

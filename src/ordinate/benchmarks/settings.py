@@ -104,6 +104,11 @@ class Settings:
     kernel_lengths: tuple[int, ...]
     kernel_choices: tuple[Shape, ...]
     """Where the choice between FFT and pairs is checked; width and heads are independent there."""
+    rows: int
+    wide: tuple[int, ...]
+    """Rows and columns of matrices whose orthogonal parts are found."""
+    dropped: Shape
+    """Tokens that some numbers are dropped of."""
 
 
 FULL = Settings(
@@ -146,6 +151,9 @@ FULL = Settings(
         Shape(batch=64, tokens=32, width=4, heads=4),
         Shape(batch=8, tokens=1024, width=4, heads=4),
     ),
+    rows=128,
+    wide=(192, 256, 384, 512),
+    dropped=Shape(batch=64, tokens=19, width=128, heads=8),
 )
 
 QUICK = Settings(
@@ -188,4 +196,7 @@ QUICK = Settings(
         Shape(batch=8, tokens=16, width=2, heads=2),
         Shape(batch=1, tokens=256, width=2, heads=2),
     ),
+    rows=8,
+    wide=(16, 32),
+    dropped=Shape(batch=2, tokens=9, width=8, heads=2),
 )

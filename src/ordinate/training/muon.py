@@ -27,7 +27,7 @@ COEFFICIENTS = 3.4445, -4.7750, 2.0315
 def orthogonal_part(matrices: Float[Tensor, "*batch row column"]) -> Float[Tensor, "*batch row column"]:
     """U V^T of every matrix U S V^T, roughly: singular values end between 0.6 and 1.3, but for those that are tiny.
 
-    Newton-Schulz rounds X <- a X + (b A + c A^2) X with A = X X^T, which multiply only.
+    By Newton-Schulz `rounds`, which multiply only.
 
     >>> orthogonal_part(torch.tensor([[3.0, 0.0], [0.0, 2.0]])).round(decimals=1)
     tensor([[1.1000, 0.0000],
@@ -37,19 +37,20 @@ def orthogonal_part(matrices: Float[Tensor, "*batch row column"]) -> Float[Tenso
     wide = matrices.mT if tall else matrices
     x = wide.reshape(-1, *wide.shape[-2:])
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
-    rounds = _rounds_of_squares if 2 * x.shape[-1] >= 3 * x.shape[-2] else _rounds
-    x = rounds(x).view(wide.shape)
+    faster = rounds_of_squares if 2 * x.shape[-1] >= 3 * x.shape[-2] else rounds
+    x = faster(x).view(wide.shape)
     return x.mT if tall else x
 
 
-def _rounds(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
+def rounds(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
+    """X <- a X + (b A + c A^2) X with A = X X^T, again and again."""
     a = COEFFICIENTS[0]
     for _ in range(ROUNDS):
         x = torch.baddbmm(x, _added(x @ x.mT), x, beta=a)
     return x
 
 
-def _rounds_of_squares(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
+def rounds_of_squares(x: Float[Tensor, "batch row column"]) -> Float[Tensor, "batch row column"]:
     """The same with fewer products where columns are more than one and a half times the rows.
 
     A is all that a round reads of X, and the next A is a polynomial of this one: with R = a + b A + c A^2, which
