@@ -89,7 +89,6 @@ def graphs(scale: str) -> Plan:
                 task,
                 "density (trained: 0.2)",
                 [Line.along("density", recipe, label, label) for label, recipe in recipes.items()],
-                SHARE,
             )
         )
         deep.append(
