@@ -118,10 +118,14 @@ class Graph(Task):
         return self.solve(either_end(inputs))
 
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The steps to the furthest vertex."""
+        """The rounds."""
         if name not in self.slices:
             raise OrdinateError(f"{self.name} has no slice {name!r}: {nearest(name, self.slices)}")
-        steps = steps_from_first(either_end(batch.input))
+        return self.rounds(either_end(batch.input))
+
+    def rounds(self, graph: Float[Tensor, "batch vertex vertex"]) -> Int[Tensor, " batch"]:
+        """How often what is known has to be passed on."""
+        steps = steps_from_first(graph)
         return steps.masked_fill(steps.isinf(), 0).amax(-1).long()
 
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:

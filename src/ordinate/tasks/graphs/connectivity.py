@@ -3,13 +3,14 @@
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.tasks.graphs.base import Graph
 from ordinate.tasks.graphs.drawing import Adjacency
+from ordinate.tasks.graphs.steps import longest_of_shortest
 
 
 def connected(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:
@@ -33,6 +34,8 @@ class Connectivity(Graph):
     Output j of token i says whether vertices i and j are connected; only those above the diagonal are scored. These
     graphs are not connected on purpose: every pair is an edge with probability `density`. The one edge
     0 1 0 / 1 0 0 / 0 0 0 gives 1 0 / 0.
+
+    All pairs are asked for, so the slice `rounds` is the number of edges between those that are furthest apart.
     """
 
     name: ClassVar[str] = "connectivity"
@@ -54,6 +57,10 @@ class Connectivity(Graph):
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:
         """Ones and zeros."""
         return connected(graph)
+
+    def rounds(self, graph: Float[Tensor, "batch vertex vertex"]) -> Int[Tensor, " batch"]:
+        """Steps until every vertex has heard of all that it is connected to."""
+        return longest_of_shortest(graph)
 
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
         """Only pairs above the diagonal."""

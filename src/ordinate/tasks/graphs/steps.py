@@ -1,7 +1,7 @@
 """Breadth-first search, all graphs of a batch at once."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -24,3 +24,21 @@ def steps_from_first(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tenso
         near = (front[:, None] @ edges)[:, 0] > 0
         steps = torch.where(near & steps.isinf(), float(step), steps)
     return steps
+
+
+def longest_of_shortest(graph: Float[Tensor, "batch vertex vertex"]) -> Int[Tensor, " batch"]:
+    """The largest over connected vertices i, j of the fewest edges between them.
+
+    >>> longest_of_shortest(torch.tensor([[[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])).tolist()
+    [2]
+    """
+    edges = (graph != 0).to(graph.dtype)
+    reached = torch.eye(graph.shape[1], dtype=torch.bool, device=graph.device).expand(graph.shape)
+    longest = torch.zeros(len(graph), dtype=torch.long, device=graph.device)
+    for step in range(1, graph.shape[1]):
+        further = reached | (reached.to(graph.dtype) @ edges > 0)
+        new = (further != reached).any((1, 2))
+        if not new.any():
+            break
+        longest, reached = longest.masked_fill(new, step), further
+    return longest
