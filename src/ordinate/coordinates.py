@@ -65,11 +65,13 @@ class Coordinates:
         return f"{self.fields[self.field[token]]} {self.ordinate[token]}"
 
     @cached_property
+    @torch.inference_mode(False)
     def field_tensor(self) -> Int[Tensor, " token"]:
         """The fields as a tensor."""
         return torch.tensor(self.field, dtype=torch.long)
 
     @cached_property
+    @torch.inference_mode(False)
     def ordinate_tensor(self) -> Int[Tensor, " token"]:
         """The ordinates as a tensor."""
         return torch.tensor(self.ordinate, dtype=torch.long)

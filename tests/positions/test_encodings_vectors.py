@@ -97,6 +97,15 @@ def test_the_published_rope_baseline_did_nothing_and_rope_done_right_does():
     assert (right_q @ right_k.transpose(-1, -2) - plain).abs().max() > 1
 
 
+def test_angles_are_right_in_low_precision_too():
+    """Among 2000 tokens bfloat16 has no number of their places, and the angles were rounded with them."""
+    places = tokens(2000)
+    x = torch.randn(1, 1, len(places), 8, dtype=torch.float64).bfloat16()
+    exact = rotate_pairs(x.double(), torch.arange(len(places)).double(), 10000.0)
+    for found in RotaryEncoding().rotate(x, x, places):
+        torch.testing.assert_close(found.double(), exact, atol=0.05, rtol=0.02)
+
+
 @given(st.integers(1, 60), st.integers(0, 60))
 def test_randomized_positions_are_different_and_in_order(count, spare):
     for positions in (drawn(count, count + spare), spread(count, count + spare)):

@@ -26,6 +26,7 @@ class Layout:
     """0 where a pair is attended, minus infinity where not; None where all are."""
 
     @cached_property
+    @torch.inference_mode(False)
     def diagonals(self) -> Int[Tensor, " offset"] | None:
         """The class of every offset key - query, from 1 - tokens up; None where offsets do not decide the class.
 
@@ -37,11 +38,13 @@ class Layout:
         return torch.cat([self.classes[:, 0].flip(0), self.classes[0, 1:]])
 
     @cached_property
+    @torch.inference_mode(False)
     def index(self) -> Int[Tensor, " pair"]:
         """Where in a flat [query, class] a pair of a flat [query, key] is looked up."""
         return (self.classes + torch.arange(len(self.classes))[:, None] * self.count).flatten()
 
 
+@torch.inference_mode(False)
 def layout_of(pattern: Pattern) -> Layout:
     """The layout of a pattern, from the cache after the first call."""
     layout = _LAYOUTS.get(pattern)

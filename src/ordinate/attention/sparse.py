@@ -71,6 +71,7 @@ def _blocks(pattern: Pattern) -> tuple[Block, ...]:
     return tuple(block for block in pattern.blocks if block.last > block.first)
 
 
+@torch.inference_mode(False)
 def _masks(pattern: Pattern) -> tuple[Tensor | None, ...]:
     """For every block 0 where a slot has a key and minus infinity where not, [slot, query]; None where all have."""
     if pattern not in _MASKS:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+import torch
+
 V = TypeVar("V")
 
 
@@ -19,9 +21,10 @@ class Cache(Generic[V]):
         self._kept: dict[Hashable, V] = {}
 
     def __call__(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return what is kept under the key, made now if it is not there."""
+        """Return what is kept under the key, made now if it is not there, as tensors that can be trained with."""
         if key not in self._kept:
-            made = make()
+            with torch.inference_mode(False):
+                made = make()
             if len(self._kept) >= self.most:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = made

@@ -8,6 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.coordinates import Coordinates
+from ordinate.positions.encodings.cache import Cache
 from ordinate.positions.encodings.encoding import Encoding, EncodingSettings, Site
 
 
@@ -19,13 +20,24 @@ def rotate_pairs(
     The position axis is the one before the last. Dot products of two rotated vectors then depend on the
     difference of their positions only.
     """
-    half = x.shape[-1] // 2
-    frequency = base ** (-torch.arange(half, dtype=x.dtype, device=x.device) / half)
-    angle = position.to(x)[:, None] * frequency
-    cos, sin = angle.cos(), angle.sin()
-    first, second = x[..., :half], x[..., half : 2 * half]
-    rotated = torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-    return torch.cat([rotated, x[..., 2 * half :]], dim=-1)
+    return _rotated(x, *_angles(position.to(x), x.shape[-1] // 2, base))
+
+
+def _angles(
+    position: Float[Tensor, " token"], half: int, base: float
+) -> tuple[Float[Tensor, "token half"], Float[Tensor, "token half"]]:
+    """Cosines and sines."""
+    frequency = base ** (-torch.arange(half, dtype=position.dtype, device=position.device) / half)
+    angle = position[:, None] * frequency
+    return angle.cos(), angle.sin()
+
+
+def _rotated(
+    x: Float[Tensor, "*batch token dim"], cos: Float[Tensor, "token half"], sin: Float[Tensor, "token half"]
+) -> Float[Tensor, "*batch token dim"]:
+    half = cos.shape[-1]
+    first, second, odd = x.split([half, half, x.shape[-1] - 2 * half], dim=-1)
+    return torch.cat([first * cos - second * sin, first * sin + second * cos, odd], dim=-1)
 
 
 class RotaryEncoding(Encoding):
@@ -34,6 +46,7 @@ class RotaryEncoding(Encoding):
     def __init__(self, base: float = 10000.0) -> None:
         super().__init__()
         self.base = base
+        self._angles = Cache[list[Tensor]]()
 
     def rotate(
         self,
@@ -42,8 +55,12 @@ class RotaryEncoding(Encoding):
         coordinates: Coordinates,
     ) -> tuple[Float[Tensor, "*batch head token dim"], Float[Tensor, "*batch head token dim"]]:
         """Rotate along the token axis. (The published baseline rotated along the head axis, which cancels.)"""
-        position = torch.arange(len(coordinates), device=query.device, dtype=query.dtype)
-        return rotate_pairs(query, position, self.base), rotate_pairs(key, position, self.base)
+        tokens, half = len(coordinates), query.shape[-1] // 2
+        angles = self._angles(
+            (tokens, half, query.dtype, query.device),
+            lambda: [part.to(query) for part in _angles(torch.arange(tokens).double(), half, self.base)],
+        )
+        return _rotated(query, *angles), _rotated(key, *angles)
 
 
 class Rope(EncodingSettings):

@@ -92,6 +92,7 @@ class BoundRelation:
             self._patterns[coordinates] = found
         return self._patterns[coordinates]
 
+    @torch.inference_mode(False)
     def _work_out(self, coordinates: Coordinates) -> Pattern:
         query, key, rows = _pairs(self.relation, coordinates)
         labels, which = _unique(rows)

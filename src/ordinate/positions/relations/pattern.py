@@ -59,6 +59,7 @@ class Pattern:
         return len(self.query) / max(1, self.tokens)
 
     @cached_property
+    @torch.inference_mode(False)
     def dense(self) -> Int[Tensor, "query key"]:
         """The class of every pair, `ABSENT` where it is not attended."""
         classes = torch.full((self.tokens, self.tokens), ABSENT, dtype=torch.long)
@@ -66,6 +67,7 @@ class Pattern:
         return classes
 
     @cached_property
+    @torch.inference_mode(False)
     def blocks(self) -> tuple[Block, ...]:
         """The same pairs as slots and runs."""
         return tuple(
