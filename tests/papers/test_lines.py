@@ -174,11 +174,23 @@ def test_recipes_can_be_written_and_read(name):
         check_lengths(recipe)
 
 
-@pytest.mark.parametrize("name", ["small-models", "ablation", "rope"])
-def test_runs_are_those_of_the_value_scale_figure_where_they_are_the_same(name):
-    recipes = LINES[f"positional/{name}"].plan("laptop").recipes
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [("rope", "laptop"), ("rope", "paper"), ("ablation", "paper"), ("small-models", "paper")],
+)
+def test_runs_are_those_of_the_value_scale_figure_where_they_are_the_same(name, scale):
+    recipes = LINES[f"positional/{name}"].plan(scale).recipes
     for model in ("positional", "standard"):
-        assert recipe_for("sum", model, "laptop") in recipes
+        assert recipe_for("sum", model, scale) in recipes
+
+
+def test_small_models_are_compared_with_those_of_the_ablation():
+    ablation, small = (
+        LINES[f"positional/{name}"].plan("laptop").recipes for name in ("ablation", "small-models")
+    )
+    shared = [recipe for recipe in small if recipe in ablation]
+    assert [recipe.name for recipe in shared] == ["sum-M5", "sum-M0", "min-M5", "min-M0"]
+    assert len({recipe.training.steps for recipe in (*ablation, *small)}) == 1
 
 
 def test_paper_scale_is_as_published():

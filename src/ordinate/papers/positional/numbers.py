@@ -136,7 +136,7 @@ def input_length(scale: str) -> Plan:
         "laptop": {"sum": (2, 4, 8, 16, 32), "min": (2, 4, 8, 16)},
         "paper": dict.fromkeys(TASKS, (2, 4, 8, 16, 32)),
     }
-    steps = {"steps": 2000} if scale == "laptop" else {}
+    steps = {"steps": 1600} if scale == "laptop" else {}
     sheets: list[Sheet] = []
     aims: list[LineAim] = []
     for task, ns in lengths[scale].items():

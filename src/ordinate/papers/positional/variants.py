@@ -5,7 +5,7 @@ from ordinate.models import ABLATION, Standard
 from ordinate.papers.line_aims import LineAim, Place, Ratio
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.numbers import BY_SCALE
-from ordinate.papers.positional.sizes import SIZES, Size, described
+from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import SCALES, recipe_for
 from ordinate.papers.published import published
 from ordinate.positions.encodings import OneHot, Rope
@@ -32,12 +32,29 @@ ROLES = {
 """The six models, in the words of a legend, and how they look."""
 
 
+FULL = {"positional": "M5", "standard": "M0"}
+"""The models of the value-scale figure in the ablation."""
+FEWER = {"laptop": {"steps": 2500}}
+"""Six models and many small ones, some of which train at half the pace of the two."""
+
+
 def _full(task: str, model: str, scale: str) -> Recipe:
     """The model of the value-scale figure, whose runs are shared; a small one of its own where all is small."""
-    if scale != "smoke":
-        return recipe_for(task, model, scale)
-    chosen = ABLATION["M5" if model == "positional" else "M0"]
-    return SIZES[scale].recipe(f"{task}-{model}", make_task(task, length=8), chosen, {"scale": SCALES})
+    return _variant(scale, task, FULL[model]) if scale == "smoke" else recipe_for(task, model, scale)
+
+
+def _variant(scale: str, task: str, name: str) -> Recipe:
+    """One model of the ablation; as published its runs are shared with the value-scale figure."""
+    for model, same in FULL.items():
+        if scale == "paper" and name == same:
+            return recipe_for(task, model, scale)
+    return SIZES[scale].recipe(
+        f"{task}-{name}",
+        make_task(task, length=8),
+        ABLATION[name],
+        {"scale": SCALES},
+        **FEWER.get(scale, {}),
+    )
 
 
 def _tasks(scale: str) -> tuple[str, ...]:
@@ -55,12 +72,12 @@ def small_models(scale: str) -> Plan:
             Line(
                 f"standard, {layers} layer{'s' if layers > 1 else ''}",
                 role,
-                {float(m): Spot(_small(size, task, layers, m), "scale=10") for m in hidden}
-                | ({64.0: Spot(_full(task, "standard", scale), "scale=10")} if layers == 4 else {}),
+                {float(m): Spot(_small(scale, task, layers, m), "scale=10") for m in hidden}
+                | ({64.0: Spot(_variant(scale, task, "M0"), "scale=10")} if layers == 4 else {}),
             )
             for layers, role in ((1, "second"), (4, "standard"))
         ]
-        whole = {64.0: Spot(_full(task, "positional", scale), "scale=10")}
+        whole = {64.0: Spot(_variant(scale, task, "M5"), "scale=10")}
         sheets.append(
             Sheet(
                 f"{task}, c = 10",
@@ -83,21 +100,14 @@ def small_models(scale: str) -> Plan:
     return Plan(sheets, aims, size.seeds, size.differs)
 
 
-def _small(size: Size, task: str, layers: int, hidden: int) -> Recipe:
-    return size.recipe(
+def _small(scale: str, task: str, layers: int, hidden: int) -> Recipe:
+    return SIZES[scale].recipe(
         f"small-{task}-{layers}-{hidden}",
         make_task(task, length=8),
         Standard(layers=layers, hidden=hidden),
         {"scale": SCALES},
+        **FEWER.get(scale, {}),
     )
-
-
-def _variant(size: Size, scale: str, task: str, name: str) -> Recipe:
-    """One model of the ablation; the first and the last are those of the value-scale figure."""
-    shared = {"M0": "standard", "M5": "positional"}
-    if name in shared:
-        return _full(task, shared[name], scale)
-    return size.recipe(f"{task}-{name}", make_task(task, length=8), ABLATION[name], {"scale": SCALES})
 
 
 def ablation(scale: str) -> Plan:
@@ -107,7 +117,7 @@ def ablation(scale: str) -> Plan:
     aims: list[LineAim] = []
     for task in _tasks(scale):
         lines = [
-            Line.along("scale", _variant(size, scale, task, name), f"{name} {WHAT[name]}", ROLES[name])
+            Line.along("scale", _variant(scale, task, name), f"{name} {WHAT[name]}", ROLES[name])
             for name in ABLATION
         ]
         sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
@@ -170,7 +180,7 @@ VARIANTS = (
         "Smaller standard models",
         "Mean squared error on values ten times as large as in training, for standard models of one and four layers "
         "with 2 to 16 hidden units: is it too many parameters that make them fail?",
-        described("two tasks, three seeds, about 30 minutes on 2 cores"),
+        described("two tasks, three seeds, about 30 minutes on 2 cores, less after ablation"),
         small_models,
     ),
     Lines(
@@ -178,7 +188,7 @@ VARIANTS = (
         "Where positions enter",
         "Mean squared error over the scale of the values for six models: positions appended to the tokens, used for "
         "the attention weights, both, or neither.",
-        described("two tasks, three seeds, about 30 minutes on 2 cores, less after value-scale"),
+        described("two tasks, three seeds, about 40 minutes on 2 cores"),
         ablation,
     ),
     Lines(
