@@ -131,7 +131,7 @@ FAMILIES = (
         "Dynamic programming",
         "Error on edit distance, longest common subsequence and knapsack of 8 whole numbers, as a share of the "
         "variance of the answers, on wider ranges of numbers than in training.",
-        described("three tasks, three seeds, about 20 minutes on 2 cores"),
+        described("three tasks, three seeds, about 35 minutes on 2 cores"),
         dynamic,
     ),
     Lines(
@@ -139,7 +139,7 @@ FAMILIES = (
         "Graphs",
         "Error on distances, components, shortest paths and spanning trees of graphs with 8 vertices, given as their "
         "adjacency matrix: by density, and by how often something has to be passed on.",
-        described("four tasks, three seeds, about 25 minutes on 2 cores"),
+        described("four tasks, three seeds, about 30 minutes on 2 cores"),
         graphs,
     ),
 )
