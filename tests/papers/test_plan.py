@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from ordinate.evaluation.cost import operations
+from ordinate.evaluation.cost import operations, peak_bytes
 from ordinate.models import Positional, ResidualEncoder, build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.plan import Gpu, plan
-from ordinate.positions.encodings import NoPosition
+from ordinate.positions.encodings import Alibi, KerpleLog, NoPosition
 from ordinate.seeds import generator
 from ordinate.tasks import make_task
 from ordinate.threads import threads
@@ -61,6 +61,20 @@ def test_what_positions_decide_is_counted_once_for_a_batch():
     model, batch = build_model(settings, task, seed=0), task.sample(50, generator=generator(0, "test"))
     whole = operations(lambda: model(batch.input, batch.coordinates).sum().backward())
     assert found.operations == pytest.approx(whole, rel=0.01)  # the sum spares a product
+
+
+@pytest.mark.parametrize(
+    ("width", "length", "encoding"), [(256, 8, NoPosition()), (8, 96, Alibi()), (8, 96, KerpleLog())]
+)
+def test_memory_is_that_of_a_whole_batch(monkeypatch, width, length, encoding):
+    """Few numbers beside many weights, and tables that positions decide, measured on one sample and worked out."""
+    task = make_task("sum", length=length)
+    settings = ResidualEncoder(layers=2, width=width, heads=2, hidden=4 * width, encoding=(encoding,))
+    monkeypatch.setattr("ordinate.training.price.ENOUGH", 1)
+    found = price(Recipe(name="held", task=task, model=settings, training=Training(batch=16)))
+    model, batch = build_model(settings, task, seed=0), task.sample(16, generator=generator(0, "test"))
+    held = peak_bytes(lambda: model(batch.input, batch.coordinates))
+    assert found.bytes - 16 * found.parameters == pytest.approx(held, rel=0.1)
 
 
 def test_few_samples_make_a_small_batch():

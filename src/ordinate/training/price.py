@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ordinate.evaluation.cost import operations, peak_bytes, seconds_of
@@ -32,7 +33,7 @@ class Price:
     calls: int
     """Operators that a step calls, each a launch on a GPU; the optimizer's are left out."""
     bytes: float
-    """Parameters, gradients, two moments, and the most that a step holds."""
+    """Parameters, gradients, two moments, and the most that a forward pass holds for the backward pass."""
     seconds: float
     """Of a step on one thread of this machine."""
 
@@ -73,15 +74,14 @@ def price(recipe: Recipe) -> Price:
         samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
         whole, part = (first + each * (count - 1) for count in (batch, samples))
         timed = _step(model, recipe, samples)
-        # gradients are counted with the parameters
-        held = max(peak_bytes(timed) - 4 * parameters, 0) / samples
         seconds = min(seconds_of(timed) for _ in range(TIMES))
+        held = _held(model, recipe, samples, batch)
     return Price(
         parameters=parameters,
         steps=recipe.training.steps,
         operations=float(whole),
         calls=calls,
-        bytes=16.0 * parameters + held * batch,
+        bytes=16.0 * parameters + held,
         seconds=seconds * whole / part,
     )
 
@@ -117,16 +117,34 @@ def _batch(recipe: Recipe) -> int:
     return min(training.batch, max(1, training.samples // len(recipe.task.lengths())))
 
 
+def _held(model: torch.nn.Module, recipe: Recipe, samples: int, batch: int) -> float:
+    """Bytes that a forward pass of the batch holds, from those of some samples and of twice as many."""
+    some = peak_bytes(_forward(model, recipe, samples))
+    if samples == batch:
+        return float(some)
+    each = (peak_bytes(_forward(model, recipe, 2 * samples)) - some) / samples
+    return some + each * (batch - samples)
+
+
 def _step(model: torch.nn.Module, recipe: Recipe, samples: int) -> Callable[[], None]:
     """A forward and a backward pass on samples of the middle length."""
+    forward = _forward(model, recipe, samples)
+
+    def step() -> None:
+        model.zero_grad(set_to_none=True)
+        forward().backward()
+
+    return step
+
+
+def _forward(model: torch.nn.Module, recipe: Recipe, samples: int) -> Callable[[], Tensor]:
+    """The loss on samples of the middle length, with all that its gradient needs."""
     task, lengths = recipe.task, sorted(recipe.task.lengths())
     batch = task.sample(samples, generator=generator(0, "price"), length=lengths[len(lengths) // 2])
     batch = batch.to(torch.device("cpu"), next(model.parameters()).dtype)
     scored = task.scored(batch.coordinates)
 
-    def step() -> None:
-        model.zero_grad(set_to_none=True)
-        model.train()
-        loss(model(batch.input, batch.coordinates), batch.target, scored).backward()
+    def forward() -> Tensor:
+        return loss(model.train()(batch.input, batch.coordinates), batch.target, scored)
 
-    return step
+    return forward
