@@ -81,7 +81,8 @@ def sample_size(scale: str) -> Plan:
             ]
             sheets.append(Sheet(f"{task}, {where}", "training samples", lines, log_x=True))
         aims += _sample_aims(task, counts)
-    return Plan(sheets, aims, size.seeds, size.differs)
+    equal = "All sets get equal steps; published are equal epochs, so more steps for more samples."
+    return Plan(sheets, aims, size.seeds, f"{size.differs} {equal}" if size.differs else "")
 
 
 def _epochs(scale: str, samples: int) -> dict[str, int]:
