@@ -239,7 +239,7 @@ NUMBERS = (
         "What more samples buy",
         "Mean squared error of models trained on a fixed set of samples, over its size: in distribution, and on values "
         "three times as large.",
-        described("two tasks, four sizes, three seeds, about 30 minutes on 2 cores"),
+        described("two tasks, four sizes, three seeds, about 35 minutes on 2 cores"),
         sample_size,
     ),
     Lines(
