@@ -19,6 +19,7 @@ from jaxtyping import install_import_hook
 # Before anything of ordinate is imported: every annotated call in a test checks its shapes.
 install_import_hook("ordinate", "beartype.beartype")
 
+import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
@@ -29,3 +30,13 @@ settings.register_profile("thorough", settings.get_profile("ci"), derandomize=Fa
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items):
+    """Tracing lines costs half as much again as the tests; of the cases of a test only the first is traced."""
+    traced = set()
+    for item in items:
+        test = (item.path, getattr(item, "originalname", item.name))
+        if test in traced:
+            item.add_marker(pytest.mark.no_cover)
+        traced.add(test)
