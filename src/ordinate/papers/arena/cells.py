@@ -6,7 +6,7 @@ from functools import lru_cache
 from ordinate.models import ResidualEncoder
 from ordinate.papers.arena.contests import Contest, Lengths, contests
 from ordinate.papers.arena.entrants import Absent, Entrant, entrants, reached
-from ordinate.training import AdamW, Evaluation, Linear, Recipe, Training
+from ordinate.training import Evaluation, Linear, Muon, Recipe, Training
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Size:
         return Training(
             steps=self.steps,
             batch=self.batch,
-            optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1),
+            optimizer=Muon(learning_rate=5e-3, betas=(0.9, 0.99), weight_decay=0.1),
             schedule=Linear(warmup=0.05),
             clip=1.0,
             average=0.99,
@@ -70,7 +70,7 @@ SIZES: dict[str, Size] = {
         heads=4,
         width=64,
         hidden=128,
-        steps=2500,
+        steps=1200,
         batch=64,
         count=200,
         seeds=3,

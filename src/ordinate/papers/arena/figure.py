@@ -26,7 +26,7 @@ class Arena(Trained):
     axis: ClassVar[str]
     scales: ClassVar[dict[str, str]] = {
         "smoke": "four encodings on two tasks for three steps, proves the path in seconds; no verdict",
-        "laptop": "all encodings, nine tasks, three seeds, 2500 steps: at most 8 hours on 2 cores",
+        "laptop": "all encodings, nine tasks, three seeds, 1200 steps: at most 8 hours on 2 cores",
         "paper": "all encodings, nine tasks, five seeds, 50000 steps of larger models on longer inputs, for GPUs",
     }
 
