@@ -125,6 +125,6 @@ K_HOP = Lines(
     "Induction heads that hop",
     "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so that "
     "attention by positions only must carry everything everywhere.",
-    described("five depths of both models, three seeds, about 35 minutes on 2 cores"),
+    described("five depths of both models, three seeds, about 45 minutes on 2 cores"),
     k_hop,
 )
