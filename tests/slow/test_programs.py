@@ -7,7 +7,7 @@ import torch
 
 from ordinate.programs.collection import PROGRAMS
 from ordinate.programs.verify import verify
-from tests.programs.test_collection import assert_within_the_theorem
+from tests.programs.test_collection import LARGE, assert_weights_agree, assert_within_the_theorem
 
 REACH = {
     "addition": 1000,
@@ -41,6 +41,11 @@ def test_routed_programs_reach_256_processors(name):
     found = verify(PROGRAMS[name], 256, count=10)
     assert found.holds
     assert found.worst == found.bound == 0
+
+
+@pytest.mark.parametrize("name", sorted(LARGE))
+def test_reference_machine_and_large_weights_agree(name):
+    assert_weights_agree(PROGRAMS[name], 7, torch.float32)
 
 
 @pytest.mark.parametrize("name", ["automaton", "list-ranking", "components", "two-hop", "k-hop"])
