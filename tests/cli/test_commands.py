@@ -3,9 +3,8 @@
 import re
 
 import pytest
-import typer
 
-from ordinate.cli.main import app
+from ordinate.cli.main import command as root
 
 
 def test_no_command_shows_the_help(call):
@@ -24,7 +23,7 @@ def test_every_command_has_an_example_and_json(call, command):
 
 def test_help_keeps_what_stands_in_brackets(call, command):
     shown = call(command, "--help").out
-    for option in typer.main.get_command(app).commands[command].params:
+    for option in root.commands[command].params:
         for extra in re.findall(r"ordinate\W*\[(\w+)\]", getattr(option, "help", None) or ""):
             assert f"ordinate[{extra}]" in shown
 

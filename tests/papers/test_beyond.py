@@ -90,13 +90,6 @@ def test_every_scale_describes_recipes_that_can_be_written_and_read(name):
         assert bool(setting.aims) == (scale == "laptop")
 
 
-def test_a_scale_without_aims_says_that_one_seed_is_no_verdict(tmp_path):
-    figure = FIGURES["beyond/addition-in-text"]
-    result = figure.reproduce("smoke", tmp_path, engine=Inline())
-    assert result.document["note"] == "one seed, no verdict"
-    assert "one seed, no verdict" in result.files["html"].read_text()
-
-
 def test_the_shipped_recipe_is_the_one_that_was_measured():
     """The file that a person edits and the curve of the figure train the same model."""
     shipped = Recipe.read(Path(__file__).parents[2] / "recipes" / "addition-1000.toml")

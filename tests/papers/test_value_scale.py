@@ -23,7 +23,7 @@ def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     tiny = value_scale.Setting(
         "tiny",
-        ("sum", "sort"),
+        ("sum",),
         3,
         SETTINGS["laptop"].training.model_copy(update={"steps": 4, "batch": 8, "log_every": 2}),
         count=20,
@@ -39,12 +39,7 @@ def made(tmp_path_factory):
 def test_every_model_task_and_seed_is_trained(made):
     _, _, events = made
     done = sorted(event.job.name for event in events if event.kind == "done")
-    assert done == sorted(
-        f"{task}-{model} seed {k}"
-        for task in ("sum", "sort")
-        for model in ("positional", "standard")
-        for k in range(3)
-    )
+    assert done == [f"sum-{model} seed {k}" for model in ("positional", "standard") for k in range(3)]
 
 
 def test_the_document_has_curves_claims_table_and_origin(made):
@@ -57,8 +52,8 @@ def test_the_document_has_curves_claims_table_and_origin(made):
     assert set(curve["summary"]) == set(POINTS)
     assert curve["parameters"] == 84_577
     assert curve["samples_seen"] == 32
-    assert len(document["claims"]) == 8
-    assert len(document["table"]["rows"]) == 4
+    assert len(document["claims"]) == 4
+    assert len(document["table"]["rows"]) == 2
     assert document["wall_seconds"] > 0
 
 
@@ -73,7 +68,7 @@ def test_every_claim_has_a_verdict_from_three_seeds(made):
 def test_untrained_models_do_not_support_the_claims(made):
     _, result, _ = made
     at_ten = [claim for claim in result.claims if "c = 10" in claim.sentence]
-    assert [claim.verdict for claim in at_ten] == ["contradicted"] * 2
+    assert [claim.verdict for claim in at_ten] == ["contradicted"]
     assert result.failed
 
 

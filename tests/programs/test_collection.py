@@ -84,7 +84,7 @@ def test_worked_examples(name):
     ids=str,
 )
 def test_reference_machine_and_weights_agree(name, dtype):
-    sizes = (2,) if name in ROUTED else SIZES[dtype]
+    sizes = (2,) if name in ONE_FORMAT else SIZES[dtype]
     for n in sizes if name not in LARGE else [n for n in sizes if n < 7]:
         assert_weights_agree(PROGRAMS[name], n, dtype)
 

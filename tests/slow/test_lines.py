@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from ordinate.papers import FIGURES
+from ordinate.papers.memories import decaying
 from ordinate.papers.positional.families import SAMPLES, by_rounds
 from ordinate.papers.positional.learnability import RISK, TASK, measured
 from ordinate.runs import Run
 from ordinate.seeds import generator
+from ordinate.theory.biases import LIN
 from ordinate.training import Recipe, load_model
 from tests.papers.inline import Inline
 
@@ -16,8 +18,11 @@ from tests.papers.inline import Inline
 def made(tmp_path_factory):
     """Figures of several kinds, small, in one store."""
     out = tmp_path_factory.mktemp("lines")
-    names = ("sample-size", "k-hop", "learnability", "graphs")
-    return {name: FIGURES[f"positional/{name}"].reproduce("smoke", out, engine=Inline()) for name in names}
+    names = (
+        *(f"positional/{name}" for name in ("sample-size", "k-hop", "learnability", "graphs")),
+        "memories/exp-4a",
+    )
+    return {name.rpartition("/")[2]: FIGURES[name].reproduce("smoke", out, engine=Inline()) for name in names}
 
 
 def test_sheets_of_hops_hold_losses_and_symbols(made):
@@ -68,3 +73,16 @@ def test_errors_by_rounds_are_those_of_the_graphs_that_need_them(made):
         assert found[n] == pytest.approx(float(errors[furthest == n].mean()), rel=1e-4)
     lines = result.document["sheets"][1]["lines"]
     assert lines[0]["values"][0][2] == pytest.approx(found[3])
+
+
+def test_what_heads_can_express_stands_beside_what_they_learned(made):
+    result = made["exp-4a"]
+    lines = {line["label"]: line for line in result.document["sheets"][0]["lines"]}
+    assert [line["exact"] for line in lines.values()] == [False, True, False, True]
+    best = lines["lin, best"]["values"]
+    assert len(best) == 1
+    assert best[0][0] == pytest.approx(decaying.least_share(LIN, decaying.heavy(16), 1))
+    assert "computed, not trained: lin, best, log, best" in FIGURES["memories/exp-4a"].caption(
+        result.document
+    )
+    assert [claim.exact for claim in result.claims] == [False, True, True]

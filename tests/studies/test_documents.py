@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ordinate.cli.main import app
+from ordinate.cli.main import command as root
 from ordinate.cli.study_tables import COMPARISONS, SUMMARY
 from ordinate.evaluation.comparisons import seeds_needed
 from ordinate.runs.engines import ENGINES
@@ -31,7 +31,7 @@ def test_the_columns_are_those_of_the_tables():
 def test_the_commands_name_files_and_options_that_there_are():
     lines = [line for block in blocks("sh") for line in block.splitlines()]
     assert len(lines) == 3
-    known = {option for p in _command("study").params for option in p.opts}
+    known = {option for p in root.commands["study"].params for option in p.opts}
     for line in lines:
         program, command, file, *options = shlex.split(line)
         assert (program, command) == ("ordinate", "study")
@@ -39,12 +39,6 @@ def test_the_commands_name_files_and_options_that_there_are():
         assert {word for word in options if word.startswith("--")} <= known
         if "--engine" in options:
             assert options[options.index("--engine") + 1] in ENGINES
-
-
-def _command(name):
-    import typer
-
-    return typer.main.get_command(app).commands[name]
 
 
 @pytest.mark.parametrize(("name", "recipes", "seeds"), [("study.toml", 4, 6), ("study.py", 3, 3)])

@@ -23,7 +23,6 @@ from ordinate.figures.report import (
     Text,
     write_report,
 )
-from ordinate.figures.save import save_figure
 
 PAGE = "explanation.html"
 
@@ -105,9 +104,9 @@ def write_explanation(
     drawn, files = [], []
     all_pictures = pictures(explanation, classes, ablation)
     for number, picture in enumerate(all_pictures):
-        figure = picture.draw()
-        files += save_figure(figure, out / picture.name)
-        drawn.append(FigureSection(figure, picture.caption, picture.title))
+        section = FigureSection(picture.draw(), picture.caption, picture.title)
+        files += section.save(out / picture.name)
+        drawn.append(section)
         report(number + 1, len(all_pictures))
     sections: list[Section] = [Text(findings(explanation), title="In words"), *drawn]
     if explanation.columns is not None and len(explanation.tokens) > MOST_TOKENS + 1:

@@ -140,6 +140,7 @@ app.add_typer(
     help="Build memories as the weights of a Transformer, and measure them; with --json as a document.",
     epilog="Example: ordinate construct fixed --lags 2,5 --heads 8",
 )
+command = typer.main.get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -160,8 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        command = next((word for word in arguments if word in ON_INTERRUPT), "")
-        line, code = ON_INTERRUPT.get(command, "interrupted"), INTERRUPTED
+        asked = next((word for word in arguments if word in ON_INTERRUPT), "")
+        line, code = ON_INTERRUPT.get(asked, "interrupted"), INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
         return BROKEN_PIPE
@@ -173,7 +174,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
     try:
         with command.make_context("ordinate", arguments) as context:
             command.invoke(context)

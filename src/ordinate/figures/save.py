@@ -1,6 +1,6 @@
 """Figures as files: the same figure gives the same bytes, and a reader never meets half a file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -56,8 +56,12 @@ def save_figure(figure: Figure, path: str | Path, kinds: Sequence[Kind] = ("png"
     >>> save_figure(figure, "out/value-scale")  # doctest: +SKIP
     [PosixPath('out/value-scale.png'), PosixPath('out/value-scale.svg')]
     """
-    path = Path(path)
-    contents = {path.with_name(f"{path.name}.{kind}"): figure_bytes(figure, kind) for kind in kinds}
+    return write_images({kind: figure_bytes(figure, kind) for kind in kinds}, Path(path))
+
+
+def write_images(images: Mapping[Kind, bytes], path: Path) -> list[Path]:
+    """Write what `figure_bytes` gave, each kind to `path` with its ending."""
+    contents = {path.with_name(f"{path.name}.{kind}"): content for kind, content in images.items()}
     for target, content in contents.items():
         write_bytes(target, content)
     return list(contents)

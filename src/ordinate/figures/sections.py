@@ -3,7 +3,9 @@
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from matplotlib.figure import Figure
@@ -14,7 +16,7 @@ from ordinate.figures.inline import inline_svg
 from ordinate.figures.numbers import NUMBER, show_interval, show_number
 from ordinate.figures.panels import Drawing
 from ordinate.figures.readings import readings
-from ordinate.figures.save import figure_bytes
+from ordinate.figures.save import figure_bytes, write_images
 from ordinate.runs.plain import to_json
 
 TALL = 20
@@ -101,15 +103,28 @@ class FigureSection:
     alt: str = ""
     name: str = "figure"
 
+    @cached_property
+    def svg(self) -> bytes:
+        """The drawing as an SVG."""
+        return figure_bytes(self.figure, "svg")
+
+    @cached_property
+    def png(self) -> bytes:
+        """The drawing as a PNG."""
+        return figure_bytes(self.figure, "png")
+
+    def save(self, path: Path) -> list[Path]:
+        """Write `path`.png and `path`.svg, which the page shows as well: each is drawn once."""
+        return write_images({"png": self.png, "svg": self.svg}, path)
+
     def body(self) -> str:
         """Return the drawing as part of the page, a large one as PNG on white, and its readings as data."""
         alt = escape(self.alt or self.caption)
-        svg = figure_bytes(self.figure, "svg")
-        if len(svg) > LARGEST_SVG:
-            picture = b64encode(figure_bytes(self.figure, "png")).decode()
+        if len(self.svg) > LARGEST_SVG:
+            picture = b64encode(self.png).decode()
             kind, image = "plate picture", f'<img src="data:image/png;base64,{picture}" alt="{alt}">'
         else:
-            kind, image = "plate", inline_svg(svg.decode(), alt)
+            kind, image = "plate", inline_svg(self.svg.decode(), alt)
         # Letters are as large in every figure; on a phone a wide one scrolls in its plate rather than shrink.
         inches = self.figure.get_figwidth()
         sizes = f"max-width: {100 * inches:.0f}px; --readable: {75 * inches:.0f}px"

@@ -24,7 +24,6 @@ from ordinate.figures.report import (
     VerdictTable,
     write_report,
 )
-from ordinate.figures.save import save_figure
 from ordinate.runs import Engine, Job, OnEvent, environment, write_json
 
 
@@ -105,26 +104,25 @@ class Figure(ABC):
 
     def write(self, document: dict[str, Any], folder: Path) -> Result:
         """Draw the figure and the report of a document into a folder."""
-        drawing = self.draw(document)
+        report = self.report(document)
+        [drawn] = report.figures()
         stem = folder / self.name.rpartition("/")[2]
-        images = {path.suffix[1:]: path for path in save_figure(drawing, stem)}
+        images = {path.suffix[1:]: path for path in drawn.save(stem)}
         result = Result(document, {"json": folder / "result.json", **images, "html": folder / "report.html"})
-        write_report(self.report(document, drawing), result.files["html"])
+        write_report(report, result.files["html"])
         return result
 
-    def report(self, document: dict[str, Any], drawing: Drawing | None = None) -> Report:
+    def report(self, document: dict[str, Any]) -> Report:
         """The page of a document: verdicts first."""
         claims = Result(document, {}).claims
         verdicts = VerdictTable(claims, figure=self.name)
-        return Report(self.title, self.summary, [verdicts, *self.sections(document, drawing)])
+        return Report(self.title, self.summary, [verdicts, *self.sections(document)])
 
-    def sections(
-        self, document: dict[str, Any], drawing: Drawing | None = None, name: str = ""
-    ) -> list[Section]:
+    def sections(self, document: dict[str, Any], name: str = "") -> list[Section]:
         """The figure, its table, notes, settings, environment, and how to rerun it; `name` is that of its files."""
         table, name = document["table"], name or self.name
         return [
-            FigureSection(drawing or self.draw(document), self.caption(document), name=name),
+            FigureSection(self.draw(document), self.caption(document), name=name),
             Table(table["headers"], table["rows"], caption=table["caption"], name=f"{name}-table"),
             Text(self.notes(document), title="Notes"),
             KeyValues(document["settings"], title="Settings"),
