@@ -31,7 +31,7 @@ SIZES = {
     "smoke": Size(8, (1, 3), 1, 20, Training(steps=4, batch=8, optimizer=AdamW())),
     "laptop": Size(
         24,
-        (1, 2, 3, 4, 6),
+        (1, 2, 3, 6),
         3,
         500,
         Training(
@@ -125,6 +125,6 @@ K_HOP = Lines(
     "Induction heads that hop",
     "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so that "
     "attention by positions only must carry everything everywhere.",
-    described("five depths of both models, three seeds, about 45 minutes on 2 cores"),
+    described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
     k_hop,
 )
