@@ -41,8 +41,9 @@ SIZES = {
             schedule=Cosine(warmup=0.02),
             clip=1.0,
         ),
-        "Differs from the published setting: 24 letters instead of 98, fresh samples instead of 50 000, 3000 steps "
-        "instead of 100 000 at four times the rate, three runs instead of ten.",
+        "Differs from the published setting: 24 letters instead of 98, four depths up to 6 layers instead of eight up "
+        "to 8, fresh samples instead of 50 000, 3000 steps instead of 100 000 at four times the rate, three runs "
+        "instead of ten.",
     ),
     "paper": Size(
         98,
