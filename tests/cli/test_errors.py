@@ -129,7 +129,7 @@ def test_the_nearest_command_in_a_process_of_its_own(ordinate):
         ("k-hop", "3 abab", "3 hops need at least 5 letters, got 4"),
         ("k-hop", "1 abyz", "letter 'z' is not among the 10 of this alphabet: write alphabet=13"),
         ("mixed", "Cata dear. Find sum of categories Cata.", "price 'dear' of Cata is not a number"),
-        ("bfs", "0 1 1 / 1 0 1", "square, got 2 rows of 3 numbers: write 3 rows"),
+        ("bfs", "0 1 1 / 1 0 1", "square, got 2 rows, one of 3 numbers: write 0 1 / 1 0"),
     ],
 )
 def test_inputs_that_cannot_be_read(call, task, text, line):

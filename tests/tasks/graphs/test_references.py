@@ -138,6 +138,12 @@ def test_a_matrix_that_is_not_square_is_refused(name):
         task.coordinates(5)
 
 
+@pytest.mark.parametrize("matrix", ["0 1 0; 1 0 1; 0 1 0", "0 1 0\n1 0 1\n0 1 0\n"])
+def test_rows_of_a_matrix_may_be_written_in_other_ways(matrix):
+    task = make_task("bfs", length=3)
+    assert torch.equal(task.parse(matrix).input, task.parse("0 1 0 / 1 0 1 / 0 1 0").input)
+
+
 @pytest.mark.parametrize(
     ("name", "matrix", "target"),
     [

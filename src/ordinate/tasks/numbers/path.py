@@ -1,5 +1,6 @@
 """All-pairs distances on a path graph."""
 
+import re
 from functools import lru_cache
 from typing import ClassVar
 
@@ -146,17 +147,19 @@ class Path(Numbers):
 def read_matrix(text: str) -> Float[Tensor, "vertex vertex"]:
     """Read an adjacency matrix, rows separated by strokes: square, symmetric, zero on the diagonal, not negative.
 
-    >>> read_matrix("0 2 / 2 0").tolist()
-    [[0.0, 2.0], [2.0, 0.0]]
+    Semicolons and ends of lines separate rows as well.
+
+    >>> read_matrix("0 2 / 2 0").tolist() == read_matrix("0 2; 2 0").tolist()
+    True
     >>> read_matrix("0 1 1 / 1 0 1")
     Traceback (most recent call last):
-    ordinate.errors.OrdinateError: an adjacency matrix is square, got 2 rows of 3 numbers: write 3 rows
+    ordinate.errors.OrdinateError: an adjacency matrix is square, got 2 rows, one of 3 numbers: write 0 1 / 1 0
     """
-    rows = [read_numbers(row) for row in text.split("/")]
+    rows = [read_numbers(row) for row in re.split(r"[/;\n]", text.strip())]
     for row in rows:
         if len(row) != len(rows):
             raise OrdinateError(
-                f"an adjacency matrix is square, got {len(rows)} rows of {len(row)} numbers: write {len(row)} rows"
+                f"an adjacency matrix is square, got {len(rows)} rows, one of {len(row)} numbers: write 0 1 / 1 0"
             )
     matrix = torch.tensor(rows)
     if not torch.equal(matrix, matrix.T) or matrix.diagonal().any() or (matrix < 0).any():
