@@ -19,4 +19,5 @@ def test_all_are_stored_from_three_seeds():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_trained_in_45_minutes_on_two_cores(name):
-    assert (stored(name).get("training_seconds") or 0) / 2 <= 45 * 60
+    found = stored(name)
+    assert (found.get("training_seconds") or 2 * found["wall_seconds"]) / 2 <= 45 * 60
