@@ -22,8 +22,9 @@ MOST_FIGURES = 5
 
 
 def table(headers: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(headers) + " |", "|" + "---|" * len(headers)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+    lines = [[cell.replace("|", r"\|") for cell in row] for row in (headers, *rows)]
+    head, *body = ("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join([head, "|" + "---|" * len(headers), *body]) + "\n"
 
 
 def result(figure: str) -> dict:

@@ -102,7 +102,8 @@ class MultiHead(nn.Module, ABC):
             mixed = self._fused(looked, pairs, bias)
         else:
             assert looked.key is not None
-            mask = None if bias is None else bias.to(x.dtype).expand(self.heads, -1, -1)
+            # With an axis for the batch: the fast kernel takes no mask of three axes.
+            mask = None if bias is None else bias.to(x.dtype).expand(1, self.heads, -1, -1)
             mixed = nn.functional.scaled_dot_product_attention(
                 looked.query, looked.key, looked.values, attn_mask=mask
             )

@@ -131,8 +131,7 @@ def _settings(setting: Scale) -> dict[str, Any]:
         "trained on": f"numbers of at most {max(recipe.task.lengths())} digits",
         "steps": training.steps,
         "batch": training.batch,
-        "optimizer": f"{training.optimizer.name}, rate {training.optimizer.learning_rate:g}, "
-        f"weight decay {training.optimizer.weight_decay:g}, {training.schedule.name}",
+        "optimizer": training.steps_by,
         "samples at each point": recipe.evaluation.count,
         **setting.settings,
     }

@@ -247,9 +247,6 @@ def _series(line: dict[str, Any]) -> Series:
 def _settings(plan: Plan) -> dict[str, Any]:
     """What all recipes share, and the range of what they do not."""
     trainings = [recipe.training for recipe in plan.recipes]
-    optimizers = (
-        f"{t.optimizer.name}, rate {t.optimizer.learning_rate:g}, {t.schedule.name}" for t in trainings
-    )
     return {
         "tasks": ", ".join(dict.fromkeys(recipe.task.name for recipe in plan.recipes)),
         "models": ", ".join(dict.fromkeys(recipe.model.name for recipe in plan.recipes)),
@@ -258,7 +255,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
         "steps": _range(training.steps for training in trainings),
         "batch": _range(training.batch for training in trainings),
         "training set": _range(training.samples or "fresh samples in every batch" for training in trainings),
-        "optimizer": "; ".join(dict.fromkeys(optimizers)),
+        "optimizer": "; ".join(dict.fromkeys(training.steps_by for training in trainings)),
         "test samples at each point": _range(recipe.evaluation.count for recipe in plan.recipes),
     }
 

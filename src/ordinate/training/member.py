@@ -3,6 +3,7 @@
 import math
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -65,10 +66,20 @@ class Member:
         """The model that is measured and kept: the averaged one where there is one."""
         return self.model if self.average is None else self.average
 
+    @cached_property
+    def weights(self) -> list[Tensor]:
+        """What is trained."""
+        return list(self.model.parameters())
+
+    @cached_property
+    def averaged(self) -> list[Tensor]:
+        """The averages of the weights, where there are any."""
+        return [] if self.average is None else list(self.average.parameters())
+
     @property
     def parameters(self) -> int:
         """How many numbers are trained."""
-        return sum(p.numel() for p in self.model.parameters())
+        return sum(p.numel() for p in self.weights)
 
     @property
     def learning_rate(self) -> float:
@@ -82,7 +93,7 @@ class Member:
             return
         training = self.recipe.training
         if training.clip is not None:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip)
+            torch.nn.utils.clip_grad_norm_(self.weights, training.clip)
         self.optimizer.step()
         self._average(step)
         self.logged += loss
@@ -100,7 +111,7 @@ class Member:
         if self.average is not None and decay is not None:
             moved = 1 - min(decay, step / (step + 10))
             with torch.no_grad():
-                torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), moved)
+                torch._foreach_lerp_(self.averaged, self.weights, moved)
 
     def evaluate(self, model: Model) -> tuple[list[Point], dict[str, Tensor]]:
         """Measure a model's validation error and every point of the axes; the test sets are drawn once."""

@@ -118,14 +118,18 @@ class MuonAdamW(torch.optim.AdamW):
             if p.grad is not None:
                 by_shape[p.shape].append((p, p.grad))
         for shape, pairs in by_shape.items():
-            matrices, steps = [p for p, _ in pairs], []
-            for p, gradient in pairs:
-                state = self.state[p]
-                if not state:  # AdamW asks for a count of steps where there is a state at all
-                    state |= {"step": torch.zeros(()), "momentum": torch.zeros_like(p)}
-                state["step"] += 1
-                held = state["momentum"].lerp_(gradient, 1 - mu)
-                steps.append(gradient.lerp(held, mu))
-            moved = orthogonal_part(torch.stack(steps))
+            matrices, gradients = [p for p, _ in pairs], [gradient for _, gradient in pairs]
+            states = [self._state_of(p) for p in matrices]
+            held = [state["momentum"] for state in states]
+            torch._foreach_add_([state["step"] for state in states], 1)
+            torch._foreach_lerp_(held, gradients, 1 - mu)
+            moved = orthogonal_part(torch.stack(torch._foreach_lerp(gradients, held, mu)))
             torch._foreach_mul_(matrices, 1 - rate * group["weight_decay"])
             torch._foreach_add_(matrices, moved.unbind(), alpha=-rate * 0.2 * max(shape[-2:]) ** 0.5)
+
+    def _state_of(self, matrix: Tensor) -> dict[str, Tensor]:
+        """Its momentum; AdamW asks for a count of steps where there is a state at all."""
+        state: dict[str, Tensor] = self.state[matrix]
+        if not state:
+            state |= {"step": torch.zeros(()), "momentum": torch.zeros_like(matrix)}
+        return state

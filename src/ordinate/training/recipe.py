@@ -82,6 +82,17 @@ class Training(Part):
     checkpoint_every: int | None = Field(None, ge=1, description="steps between kept models")
     save_seconds: float = Field(20.0, ge=0, description="time between states that a killed run resumes from")
 
+    @property
+    def steps_by(self) -> str:
+        """What makes the steps, for people.
+
+        >>> Training().steps_by
+        'adam, rate 0.002, cosine'
+        """
+        optimizer = self.optimizer
+        decay = f", weight decay {optimizer.weight_decay:g}" if optimizer.weight_decay else ""
+        return f"{optimizer.name}, rate {optimizer.learning_rate:g}{decay}, {self.schedule.name}"
+
 
 class Evaluation(Part):
     """What is measured: the validation error, and errors along axes of the task."""
