@@ -39,7 +39,12 @@ def origin(document: dict) -> str:
         took = f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
         took += f" on {workers} core{'s' if workers > 1 else ''}"
     revision = (document["environment"].get("revision") or "unknown")[:10]
-    return f"\n`{document['command']}`, {took}, {document['environment']['cpu']}, revision {revision}.\n"
+    drawn = f"{document['environment']['cpu']}, revision {revision}"
+    models = document.get("trained_at", [])
+    if len(models) == 1 and models[0].startswith(f"{revision}, "):
+        models = []
+    trained = f" Models: {'; '.join(models)}." if models else ""
+    return f"\n`{document['command']}`, {took}, {drawn}.{trained}\n"
 
 
 VERDICTS = ("supported", "inconclusive", "contradicted")

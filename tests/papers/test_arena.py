@@ -16,7 +16,8 @@ from ordinate.papers.arena.cells import SIZES, cell, cells
 from ordinate.papers.arena.contests import FACTORS, contests
 from ordinate.papers.arena.entrants import entrants
 from ordinate.papers.arena.figure import Arena, heat_of
-from ordinate.papers.arena.scores import Score, ranked
+from ordinate.papers.arena.ranking import ranked
+from ordinate.papers.arena.scores import Score
 from ordinate.positions.encodings import ENCODINGS
 from ordinate.training import Recipe
 from tests.papers.inline import Inline
@@ -138,8 +139,8 @@ def test_values_are_measured_in_the_same_runs(made, monkeypatch):
 
 
 def scored(entrant, values, contest="copy", learned=True, refused=(), absent=""):
-    seeds = len(values)
-    return Score(contest, entrant, absent, learned, [1.0] * seeds, [], values, list(refused), 10, 1.0, [])
+    inside = [1.0 if learned else 0.5] * len(values)
+    return Score(contest, entrant, absent, learned, inside, [], values, list(refused), 10, 1.0, [])
 
 
 def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():
@@ -150,19 +151,50 @@ def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():
         scored("short", [[1.0, None, None, None]] * 2, refused=(2, 4, 10)),
         scored("absent", [], learned=False, absent="no relation"),
     ]
-    places = ranked(scores)
+    places = ranked(scores, count=200)
     assert [place.entrant for place in places] == ["good", "half", "short", "absent", "lucky"]
     assert [round(place.points, 3) for place in places] == [0.6, 0.5, 0, 0, 0]
-    assert places[1].spread == (0, 1)
+    assert places[1].interval == (0, 1)
+    assert [place.ranks for place in places] == [(1, 2), (1, 2), (2, 3), (2, 3), (2, 3)]
     assert [place.learned for place in places] == [1, 1, 1, 0, 0]
     assert scores[3].medians == [1.0, None, None, None]
 
 
-@given(st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=4))
-def test_points_lie_between_those_of_the_seeds(values):
-    (place,) = ranked([scored("one", values)])
-    assert place.spread[0] - 1e-9 <= place.points <= place.spread[1] + 1e-9
+CELLS = st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=4)
+
+
+@given(CELLS)
+def test_points_are_the_mean_over_seeds_and_lie_in_their_interval(values):
+    (place,) = ranked([scored("one", values)], count=200)
     assert math.isclose(place.points, np.mean([np.mean(row[1:]) for row in values]), abs_tol=1e-9)
+    assert place.interval[0] - 0.05 <= place.points <= place.interval[1] + 0.05
+    assert place.ranks == (1, 1)
+
+
+@given(st.lists(CELLS, min_size=2, max_size=4))
+def test_ranks_hold_the_place_of_the_points(several):
+    places = ranked([scored(str(number), values) for number, values in enumerate(several)], count=200)
+    assert [place.points for place in places] == sorted((place.points for place in places), reverse=True)
+    for place in places:
+        assert 1 <= place.ranks[0] <= place.ranks[1] <= len(places)
+
+
+def test_what_differs_by_more_than_seeds_and_tests_is_told_apart():
+    far, near, equal = ([[1.0, high, high, high]] * 3 for high in (0.9, 0.5, 0.5))
+    places = {
+        p.entrant: p for p in ranked([scored("b", near), scored("a", far), scored("c", equal)], count=200)
+    }
+    assert places["a"].ranks == (1, 1)
+    assert places["b"].ranks == places["c"].ranks == (2, 3)
+
+
+def test_in_every_draw_it_is_judged_anew_what_was_learned():
+    apart = replace(scored("a", [[1.0, 1.0, 1.0, 1.0]] * 3), inside=[1.0, 1.0, 0.0])
+    left = replace(scored("b", [[1.0, 1.0, 1.0, 1.0]] * 3), left=[0.001, 0.001, 0.02])
+    sure = replace(scored("c", [[1.0, 1.0, 1.0, 1.0]] * 3), left=[0.001] * 3, inside=[0.2] * 3)
+    places = {place.entrant: place for place in ranked([apart, left, sure], count=200)}
+    assert places["a"].interval == places["b"].interval == (0, 1)
+    assert places["c"].interval == (1, 1)
 
 
 def test_the_map_hides_numbers_of_what_was_not_learned():
@@ -185,7 +217,7 @@ def test_the_map_hides_numbers_of_what_was_not_learned():
     assert heat.medians[2].tolist() == [1.0, 1.0, 0.9, 0.6, 0.3]
     assert heat.words[1, 2] == "not learned"
     assert np.isnan(heat.medians[1, 1:]).all()
-    assert heat.medians[1, 0] == 1.0
+    assert heat.medians[1, 0] == 0.5
     assert [heat.words[0, column] for column in (2, 3, 4)] == ["refused"] * 3
 
 

@@ -13,7 +13,7 @@ from ordinate.attention.multihead import ContentKeys
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.positions.encodings import ENCODINGS, Combined, Encoding, Pairwise, Site
+from ordinate.positions.encodings import ENCODINGS, Combined, Encoding, Pairwise, Site, dape
 from ordinate.positions.relations import causal, relative, window
 
 HEADS, LAYERS = 2, 2
@@ -81,6 +81,18 @@ def test_the_formula_pair_by_pair(seed, kernel, base, masked):
     found = encoding.scores(scores, tokens(4), 1)
     torch.testing.assert_close(found, torch.stack([by_loops(encoding, each, 1) for each in scores]))
     torch.testing.assert_close(encoding.scores(scores[0], tokens(4), 1), found[0])
+
+
+@pytest.mark.parametrize("at_once", [1, 36, 80, 10_000])
+def test_in_parts_where_nothing_is_learned_it_is_the_same(monkeypatch, at_once):
+    monkeypatch.setattr(dape, "PAIRS_AT_ONCE", at_once)
+    encoding = build()
+    scores = torch.randn(5, HEADS, 6, 6, dtype=torch.float64)
+    scores[2, :, :, 3] = float("-inf")
+    whole = encoding.scores(scores, tokens(6), 1)
+    with torch.no_grad():
+        assert torch.allclose(encoding.scores(scores, tokens(6), 1), whole)
+        assert torch.allclose(encoding.scores(scores[0], tokens(6), 1), whole[0])
 
 
 @settings(max_examples=15, deadline=None)

@@ -126,7 +126,7 @@ class Figure(ABC):
             Table(table["headers"], table["rows"], caption=table["caption"], name=f"{name}-table"),
             Text(self.notes(document), title="Notes"),
             KeyValues(document["settings"], title="Settings"),
-            KeyValues(_flat(document["environment"]), title="Environment"),
+            KeyValues(_environment(document), title="Environment"),
             Command(document["command"]),
         ]
 
@@ -136,5 +136,7 @@ class Figure(ABC):
             raise OrdinateError(f"{self.name} has no scale {scale!r}: {nearest(scale, self.scales)}")
 
 
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+def _environment(document: dict[str, Any]) -> dict[str, Any]:
+    """Of the drawing, and where it has any, of the models."""
+    found = {k: v for k, v in document["environment"].items() if not isinstance(v, dict | list)}
+    return found | ({"models": "; ".join(document["trained_at"])} if "trained_at" in document else {})

@@ -2,12 +2,13 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
 from ordinate.papers.figure import Figure
-from ordinate.runs import Engine, Job, OnEvent, read_json
+from ordinate.runs import Engine, Job, OnEvent, Run, read_json
 from ordinate.studies import Study
 
 
@@ -48,6 +49,17 @@ class Trained(Figure):
         return {
             **time_taken,
             "training_seconds": round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
+            "trained_at": trained_at(runs),
             "not_ended": broken,
             **self.measure(scale, study),
         }
+
+
+def trained_at(runs: Iterable[Run]) -> list[str]:
+    """The revisions that trained runs, and on which processors: figures may be drawn elsewhere, and later."""
+    found = set()
+    for run in runs:
+        made = run.record()["environment"]
+        changed = " with changes" if made.get("dirty") else ""
+        found.add(f"{(made.get('revision') or 'unknown')[:10]}{changed}, {made['cpu']}")
+    return sorted(found)

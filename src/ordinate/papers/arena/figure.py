@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
+from ordinate.evaluation.statistics import coverage_ceiling
 from ordinate.figures.heat import Heat, heat_maps
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
-from ordinate.papers.arena.scores import LEARNED, LEFT, Place, Score, ranked, score
+from ordinate.papers.arena.ranking import DRAWS, Place, ranked
+from ordinate.papers.arena.scores import LEARNED, LEFT, Score, score
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings import ENCODINGS
 from ordinate.studies import Study
@@ -50,7 +52,7 @@ class Arena(Trained):
             score(cell, [] if cell.recipe is None else study.runs(cell.recipe), self.axis)
             for cell in all_cells
         ]
-        places = ranked(scores)
+        places = ranked(scores, self.size(scale).count)
         return {
             "settings": self._settings(scale, study),
             "axis": self.axis,
@@ -58,7 +60,10 @@ class Arena(Trained):
             "contests": {cell.contest.name: cell.contest.told for cell in all_cells},
             "trained": {cell.contest.name: cell.contest.length for cell in all_cells},
             "declared": sorted({cell.entrant.name for cell in all_cells if cell.entrant.declared}),
-            "ranking": [asdict(place) | {"spread": list(place.spread)} for place in places],
+            "ranking": [
+                asdict(place) | {"interval": list(place.interval), "ranks": list(place.ranks)}
+                for place in places
+            ],
             "scores": [asdict(found) for found in scores],
             "claims": [],
             "table": _table(scores, places),
@@ -73,7 +78,7 @@ class Arena(Trained):
             "seeds": chosen.seeds,
             "steps": chosen.steps,
             "batch": chosen.batch,
-            "optimizer": "adamw, rate 0.002, linear; averaged weights",
+            "optimizer": f"{chosen.training.steps_by}; averaged weights",
             "test samples at each point": chosen.count,
         }
 
@@ -105,8 +110,11 @@ class Arena(Trained):
             f"Learned: at least {LEARNED:.0%} of sequences right in distribution, in the median over seeds; for "
             f"numbers, at most {LEFT:.0%} of the variance left. Answers that are numbers are right within 0.1 + 10 %.",
             "Points: mean accuracy at 2, 4 and 10 times, summed over contests, mean over seeds; 0 where a task was not "
-            "learned, where a "
-            "length is refused, for a seed that failed, and where an encoding takes no part.",
+            "learned, where a length is refused, for a seed that failed, and where an encoding takes no part.",
+            f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which is judged "
+            f"anew what was learned. Seeds are few: the range of {document['settings']['seeds']} holds the median of "
+            f"all with a probability of {coverage_ceiling(document['settings']['seeds']):.0%}, so neighbours whose "
+            "ranks overlap are not told apart, and others only so far.",
             "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published; a "
             "causal model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
@@ -161,7 +169,8 @@ def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
                 str(rank) if place.points else "",
                 place.entrant,
                 f"{place.points:.2f}",
-                f"{place.spread[0]:.2f} to {place.spread[1]:.2f}",
+                f"{place.interval[0]:.2f} to {place.interval[1]:.2f}",
+                f"{place.ranks[0]} to {place.ranks[1]}",
                 f"{place.learned} of {place.contests}",
                 *(_cell(found) for found in mine),
                 str(max((found.parameters or 0 for found in mine), default=0)),
@@ -169,7 +178,17 @@ def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
             ]
         )
     return {
-        "headers": ["", "encoding", "points", "one seed", "learned", *contests, "parameters", "failed"],
+        "headers": [
+            "",
+            "encoding",
+            "points",
+            "95 %",
+            "rank, 95 %",
+            "learned",
+            *contests,
+            "parameters",
+            "failed",
+        ],
         "rows": rows,
         "caption": "Per cent right, medians over seeds: in distribution | at 2, 4 and 10 times; parameters are the "
         "most of all contests.",

@@ -1,15 +1,18 @@
-"""Scores of the arena: what the runs of a cell measured, whether the task was learned, and who is first.
+"""Scores of the arena: what the runs of a cell measured, and whether the task was learned.
 
 A cell whose median over seeds does not reach `LEARNED` in distribution is not ranked: what a model does beyond
-training says nothing where it does not do the task. Elsewhere its points are the mean accuracy at 2, 4 and 10 times
-what training shows; a multiple that an encoding refuses counts 0, and so does a seed that failed.
+training says nothing where it does not do the task.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import median
 from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
 
 from ordinate.papers.arena.cells import Cell
 from ordinate.papers.arena.contests import FACTORS
@@ -42,6 +45,11 @@ class Score:
     failed: list[str]
 
     @property
+    def beyond(self) -> Float[ndarray, "seed factor"]:
+        """Accuracy at the multiples beyond training; 0 where one is refused and where a seed failed."""
+        return np.array([[value or 0.0 for value in row[1:]] for row in self.values])
+
+    @property
     def medians(self) -> list[float | None]:
         """Over seeds at every multiple, failed ones counting 0; `None` where it is refused."""
         return [
@@ -49,28 +57,21 @@ class Score:
             for place, factor in enumerate(FACTORS)
         ]
 
-    def points(self, seed: int) -> float:
-        """Mean accuracy of one seed beyond training; 0 where the task was not learned."""
-        return mean(value or 0.0 for value in self.values[seed][1:]) if self.learned else 0.0
-
 
 def score(cell: Cell, runs: Sequence[Run], axis: str) -> Score:
     """Read what the runs of a cell stored."""
     points = [_points(run) for run in runs]
     inside = [_plain(found, "validation", "accuracy") for found in points]
     left = [_plain(found, "validation", "variance_share") for found in points]
-    if cell.contest.numeric:
-        learned = median(math.inf if share is None else share for share in left) <= LEFT if left else False
-    else:
-        learned = median(share or 0.0 for share in inside) >= LEARNED if inside else False
+    numeric = cell.contest.numeric
     names = [_name(cell, axis, factor) for factor in FACTORS]
     return Score(
         contest=cell.contest.name,
         entrant=cell.entrant.name,
         absent=cell.absent,
-        learned=learned,
+        learned=bool(runs) and bool(is_learned(_array(inside), _array(left) if numeric else None)),
         inside=inside,
-        left=left if cell.contest.numeric else [],
+        left=left if numeric else [],
         values=[[_plain(found, name, "accuracy") for name in names] for found in points],
         refused=[
             f for f in FACTORS if axis == "length" and cell.recipe is not None and f not in cell.reached
@@ -79,6 +80,25 @@ def score(cell: Cell, runs: Sequence[Run], axis: str) -> Score:
         seconds=round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
         failed=[str(run.record().get("error") or run.status) for run in runs if run.status != "done"],
     )
+
+
+def is_learned(
+    inside: Float[ndarray, "*draw seed"], left: Float[ndarray, "*draw seed"] | None
+) -> Bool[ndarray, "*draw"]:
+    """Whether the median seed does the task in distribution; of numbers, by the variance that is `left`.
+
+    What a seed that failed would have done is not known: it counts as not learned.
+
+    >>> is_learned(np.array([[0.95, 0.91, np.nan], [0.95, 0.5, 0.5]]), None)
+    array([ True, False])
+    """
+    if left is None:
+        return np.asarray(np.median(np.nan_to_num(inside), axis=-1) >= LEARNED)
+    return np.asarray(np.median(np.nan_to_num(left, nan=np.inf), axis=-1) <= LEFT)
+
+
+def _array(values: Sequence[float | None]) -> Float[ndarray, " seed"]:
+    return np.array(values, dtype=np.float64)
 
 
 def _name(cell: Cell, axis: str, factor: int) -> str:
@@ -98,36 +118,3 @@ def _points(run: Run) -> dict[str, dict[str, Any]]:
 def _plain(points: dict[str, dict[str, Any]], name: str, field: str) -> float | None:
     value = points.get(name, {}).get(field)
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-@dataclass(frozen=True)
-class Place:
-    """An entrant over all contests."""
-
-    entrant: str
-    points: float
-    """Mean over seeds of the sum over contests."""
-    spread: tuple[float, float]
-    """Least and most of one seed."""
-    learned: int
-    contests: int
-    """In which it takes part."""
-
-
-def ranked(scores: Sequence[Score]) -> list[Place]:
-    """Entrants by points, summed over contests; those who learned nothing are last, by name."""
-    places = []
-    for entrant in dict.fromkeys(score.entrant for score in scores):
-        mine = [score for score in scores if score.entrant == entrant and not score.absent]
-        seeds = max((len(score.values) for score in mine), default=0)
-        each = [sum(score.points(seed) for score in mine) for seed in range(seeds)] or [0.0]
-        places.append(
-            Place(
-                entrant,
-                mean(each),
-                (min(each), max(each)),
-                sum(score.learned for score in mine),
-                len(mine),
-            )
-        )
-    return sorted(places, key=lambda place: (-place.points, -place.learned, place.entrant))

@@ -29,6 +29,9 @@ BASES: dict[str, type[EncodingSettings]] = {
 }
 """Biases that B can be."""
 
+PAIRS_AT_ONCE = 2**17
+"""Pairs whose hidden units are laid out together where nothing is learned: they stay in the cache at any length."""
+
 
 class ScoreFunction(nn.Module):
     """f of one layer. It has no b_2: a number that all keys share cancels in the softmax."""
@@ -70,14 +73,26 @@ class DapeBias(Encoding):
         """S from A + B. Absent pairs enter as 0, and stay absent."""
         bias = self.bias(coordinates, layer)
         assert bias is not None  # all of `BASES` have one
+        flat = scores.reshape(-1, *scores.shape[-3:])
+        at_once = len(flat)
+        if not torch.is_grad_enabled():
+            at_once = max(1, PAIRS_AT_ONCE // (flat.shape[-1] * flat.shape[-2]))
+        parts = [self._added(part, bias.to(scores.dtype), layer) for part in flat.split(at_once)]
+        return scores + torch.cat(parts).view(scores.shape).to(scores.dtype)
+
+    def _added(
+        self,
+        scores: Float[Tensor, "batch head query key"],
+        bias: Float[Tensor, "#head query key"],
+        layer: int,
+    ) -> Float[Tensor, "batch head query key"]:
+        """f(A, B)."""
         absent = scores.isneginf()
         known = scores.masked_fill(absent, 0.0)
-        added = bias.to(scores.dtype).expand_as(scores).masked_fill(absent, 0.0)
+        added = bias.expand_as(scores).masked_fill(absent, 0.0)
         both = torch.cat([known - added, added], dim=-3)
-        present = (~absent).any(-3, keepdim=True)
-        flat = both.reshape(-1, *both.shape[-3:]), present.reshape(-1, *present.shape[-3:])
-        found: Tensor = self.functions[layer](*flat).view(scores.shape)
-        return scores + found.to(scores.dtype)
+        found: Tensor = self.functions[layer](both, (~absent).any(-3, keepdim=True))
+        return found
 
 
 def _base(value: Any) -> EncodingSettings:
