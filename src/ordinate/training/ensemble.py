@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from ordinate.seeds import seed_noise
 from ordinate.tasks.task import Answers, Batch
 
 
@@ -47,7 +48,7 @@ def ensemble_losses(
         found = []
         for place, (model, batch, counts) in enumerate(zip(models, batches, scored, strict=True)):
             if noise is not None:
-                torch.manual_seed(noise[place])
+                seed_noise(noise[place])
             found.append(loss(model(batch.input, batch.coordinates), batch.target, counts))
         return torch.stack(found)
     named = [dict(model.named_parameters()) for model in models]
