@@ -118,6 +118,14 @@ def test_the_task_and_the_encoding_of_contributing_work():
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
 
 
+def test_the_relation_of_the_concepts_is_shown_as_it_prints(capsys):
+    (code,) = python_blocks("docs/concepts.md")
+    exec(code, {})
+    assert f"```text\n{capsys.readouterr().out}```" in (ROOT / "docs" / "concepts.md").read_text(
+        encoding="utf-8"
+    )
+
+
 def test_the_program_of_the_docs_works():
     names: dict = {}
     (code,) = python_blocks("docs/programs.md")
