@@ -1,0 +1,38 @@
+"""The arena as stored: all encodings, three seeds, within 8 hours, and cells that others can add to."""
+
+import pytest
+
+from ordinate.papers import FIGURES
+from ordinate.papers.arena.contests import FACTORS
+from ordinate.papers.arena.entrants import entrants
+from ordinate.runs import Store
+from ordinate.runs.archive import unpack
+from tests.papers.stored import RESULTS, STORED, stored
+
+NAMES = [name for name in STORED if name.startswith("arena/")]
+CELLS = RESULTS / "arena" / "cells.zip"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_encoding_has_its_place_and_every_seed_its_number(name):
+    found = stored(name)
+    assert {place["entrant"] for place in found["ranking"]} == set(entrants())
+    assert set(found["contests"]) == {cell.contest.name for cell in FIGURES[name].cells("laptop")}
+    assert not found["not_ended"]
+    for score in found["scores"]:
+        runs = score["values"]
+        assert bool(score["absent"]) == (not runs)
+        assert len(runs) in (0, 3)
+        assert len(score["inside"]) == len(runs)
+        assert all(len(along) == len(FACTORS) for along in runs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_cells_are_trained_in_8_hours_on_two_cores(name):
+    assert stored(name)["training_seconds"] / 2 <= 8 * 3600
+
+
+def test_with_the_stored_cells_nothing_is_left_to_train(tmp_path):
+    unpack(CELLS, Store(tmp_path / "runs"))
+    for name in NAMES:
+        assert not FIGURES[name].jobs("laptop", tmp_path)
