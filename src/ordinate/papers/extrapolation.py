@@ -126,10 +126,12 @@ class Extrapolation(Trained):
 def _settings(setting: Scale) -> dict[str, Any]:
     recipe = setting.curves[0].recipe
     training = recipe.training
+    steps = {curve.recipe.name: curve.recipe.training.steps for curve in setting.curves}
+    apart = ", ".join(f"{count} ({name})" for name, count in steps.items())
     return {
         "task": recipe.task.summary,
         "trained on": f"numbers of at most {max(recipe.task.lengths())} digits",
-        "steps": training.steps,
+        "steps": training.steps if len(set(steps.values())) == 1 else apart,
         "batch": training.batch,
         "optimizer": training.steps_by,
         "samples at each point": recipe.evaluation.count,
