@@ -14,7 +14,7 @@ from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.arena.cells import SIZES, cell, cells
 from ordinate.papers.arena.contests import FACTORS, contests
-from ordinate.papers.arena.entrants import entrants
+from ordinate.papers.arena.entrants import EVEN, Absent, built, entrants
 from ordinate.papers.arena.figure import Arena, heat_of
 from ordinate.papers.arena.ranking import ranked
 from ordinate.papers.arena.scores import Score
@@ -141,6 +141,44 @@ def test_values_are_measured_in_the_same_runs(made, monkeypatch):
 def scored(entrant, values, contest="copy", learned=True, refused=(), absent=""):
     inside = [1.0 if learned else 0.5] * len(values)
     return Score(contest, entrant, absent, learned, inside, [], values, list(refused), 10, 1.0, [])
+
+
+def bias_of(entrant):
+    """Of the copies that training shows, with parameters that are not those of the start."""
+    contest = contests(SIZES["laptop"].lengths)["copy"]
+    settings = entrant.settings(contest)
+    if isinstance(settings, Absent):
+        return None
+    encoding = built(settings, contest)
+    with torch.no_grad():
+        for parameter in encoding.parameters():
+            parameter.add_(torch.rand_like(parameter))
+        return encoding.bias(contest.task.coordinates(contest.length), 0)
+
+
+def test_biases_that_cannot_tell_left_from_right_take_part_behind_a_mask_too():
+    torch.manual_seed(0)
+    biases = {name: bias_of(entrants()[name]) for name in ENCODINGS}
+    even = {name for name, bias in biases.items() if bias is not None and torch.allclose(bias, bias.mT)}
+    assert even == set(EVEN)
+    assert {f"{name}, causal" for name in EVEN} <= set(entrants())
+
+
+@pytest.mark.parametrize("name", [f"{name}, causal" for name in EVEN])
+def test_behind_the_mask_nothing_of_later_tokens_is_seen(name):
+    size = replace(SIZES["laptop"], layers=2, heads=2, width=16, hidden=16)
+    found = cell(contests(size.lengths)["parity"], entrants()[name], size)
+    task = found.recipe.task
+    model = build_model(found.recipe.model, task, seed=0).eval()
+    coordinates = task.coordinates(6)
+    batch = task.sample(1, generator=torch.Generator().manual_seed(0), length=6)
+    changed = batch.input.clone()
+    changed[:, 4] = 1 - changed[:, 4]
+    with torch.no_grad():
+        before, after = model(batch.input, coordinates), model(changed, coordinates)
+    assert torch.equal(before[:, :4], after[:, :4])
+    assert not torch.equal(before[:, 4:], after[:, 4:])
+    assert found.reached == FACTORS
 
 
 def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():

@@ -10,7 +10,7 @@ from ordinate.runs.archive import unpack
 from tests.papers.stored import RESULTS, STORED, stored
 
 NAMES = [name for name in STORED if name.startswith("arena/")]
-CELLS = RESULTS / "arena" / "cells.zip"
+CELLS = RESULTS / "arena-cells.zip"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,6 +6,8 @@ from functools import lru_cache
 from ordinate.models import ResidualEncoder
 from ordinate.papers.arena.contests import Contest, Lengths, contests
 from ordinate.papers.arena.entrants import Absent, Entrant, entrants, reached
+from ordinate.positions.encodings import Pairwise
+from ordinate.positions.relations import causal
 from ordinate.training import Evaluation, Linear, Muon, Recipe, Training
 
 
@@ -118,7 +120,7 @@ def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
             heads=size.heads,
             width=size.width,
             hidden=size.hidden,
-            encoding=(settings,),
+            encoding=(settings, Pairwise(relation=causal())) if entrant.causal else (settings,),
             attention=entrant.form,
         ),
         training=size.training,

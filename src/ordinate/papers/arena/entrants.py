@@ -2,10 +2,13 @@
 
 Most take part as they are. What an encoding must be told is told from the task: tables with room for the longest
 sequence that is measured, distances that share a vector beyond those of training. A plug-in's encoding takes part too.
+
+A bias that reads the size of a distance alone cannot tell left from right in an encoder that looks both ways. Such
+biases are published for models that look back only, and take part behind a causal mask as well.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -55,6 +58,8 @@ class Entrant:
     form: Form = CONTENT
     declared: bool = False
     """Whether it is given a relation of the task."""
+    causal: bool = False
+    """Whether a mask that looks back only stands beside it."""
 
 
 def furthest(contest: Contest) -> int:
@@ -110,14 +115,19 @@ SET: dict[str, Chosen] = {
 }
 """Encodings that are set for a contest; all others take part as they are."""
 
+EVEN = ("alibi", "kerple-log", "kerple-power", "fire", "rpe-lin", "rpe-log", "dape")
+"""Biases of the size of a distance, left and right alike."""
+
 
 def entrants() -> dict[str, Entrant]:
-    """All encodings by name, no positions behind a causal mask, and declared relations with keys of classes alone."""
+    """All encodings by name, some behind a causal mask too, and declared relations with keys of classes alone."""
     found = [
         Entrant(name, SET.get(name, lambda contest, kind=kind: kind()), declared=name == "pairwise")  # type: ignore[misc]
         for name, kind in ENCODINGS.items()
     ]
     found.append(Entrant("none, causal", lambda contest: Pairwise(relation=causal())))
+    known = {entrant.name: entrant for entrant in found}
+    found += [replace(known[name], name=f"{name}, causal", causal=True) for name in EVEN]
     found.append(Entrant("pairwise, content x class", _classes, ContentClass(), declared=True))
     return {entrant.name: entrant for entrant in found}
 

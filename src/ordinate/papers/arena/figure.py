@@ -11,6 +11,7 @@ from ordinate.evaluation.statistics import coverage_ceiling
 from ordinate.figures.heat import Heat, heat_maps
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
+from ordinate.papers.arena.entrants import EVEN
 from ordinate.papers.arena.ranking import DRAWS, Place, ranked
 from ordinate.papers.arena.scores import LEARNED, LEFT, Score, score
 from ordinate.papers.trained import Trained
@@ -115,8 +116,10 @@ class Arena(Trained):
             f"anew what was learned. Seeds are few: the range of {document['settings']['seeds']} holds the median of "
             f"all with a probability of {coverage_ceiling(document['settings']['seeds']):.0%}, so neighbours whose "
             "ranks overlap are not told apart, and others only so far.",
-            "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published; a "
-            "causal model cannot sort in place.",
+            "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
+            f"Biases of the size of a distance ({', '.join(EVEN)}) cannot tell left from right in such an encoder; "
+            "they are published for models that look back only, and take part behind a causal mask too. A causal "
+            "model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
             f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
             "What happens beyond training, as each encoding states it: "
