@@ -17,7 +17,7 @@ from ordinate.papers.arena.contests import FACTORS, contests
 from ordinate.papers.arena.entrants import EVEN, Absent, built, entrants
 from ordinate.papers.arena.figure import Arena, heat_of
 from ordinate.papers.arena.ranking import ranked
-from ordinate.papers.arena.scores import Score
+from ordinate.papers.arena.scores import Score, same_models
 from ordinate.positions.encodings import ENCODINGS
 from ordinate.training import Recipe
 from tests.papers.inline import Inline
@@ -138,9 +138,11 @@ def test_values_are_measured_in_the_same_runs(made, monkeypatch):
     assert all(None not in score["values"][0] for score in document["scores"])
 
 
-def scored(entrant, values, contest="copy", learned=True, refused=(), absent=""):
+def scored(entrant, values, contest="copy", learned=True, refused=(), absent="", losses=None):
     inside = [1.0 if learned else 0.5] * len(values)
-    return Score(contest, entrant, absent, learned, inside, [], values, list(refused), 10, 1.0, [])
+    return Score(
+        contest, entrant, absent, learned, inside, [], values, list(refused), 10, 1.0, [], losses or []
+    )
 
 
 def bias_of(entrant):
@@ -196,6 +198,21 @@ def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():
     assert [place.ranks for place in places] == [(1, 2), (1, 2), (2, 3), (2, 3), (2, 3)]
     assert [place.learned for place in places] == [1, 1, 1, 0, 0]
     assert scores[3].medians == [1.0, None, None, None]
+
+
+def test_models_are_the_same_where_all_their_losses_are():
+    two = [[1.0, 0.5, 0.5, 0.5]] * 2
+    scores = [
+        scored("a", two, losses=[0.5, 0.25]),
+        scored("b", two, losses=[0.5, 0.25]),
+        scored("c", two, losses=[0.5, 0.125]),
+        scored("a", two, contest="sum", losses=[1.0, 2.0]),
+        scored("b", two, contest="sum", losses=[1.0, 2.0]),
+        scored("c", two, contest="sum", losses=[0.5, 0.25]),
+        scored("d", [], learned=False, absent="no relation"),
+        scored("e", [], learned=False, absent="no relation"),
+    ]
+    assert same_models(scores) == {("a", "b"): ["copy", "sum"]}
 
 
 CELLS = st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=4)

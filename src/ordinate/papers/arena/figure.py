@@ -13,7 +13,7 @@ from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import EVEN
 from ordinate.papers.arena.ranking import DRAWS, Place, ranked
-from ordinate.papers.arena.scores import LEARNED, LEFT, Score, score
+from ordinate.papers.arena.scores import LEARNED, LEFT, Score, same_models, score
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings import ENCODINGS
 from ordinate.studies import Study
@@ -66,6 +66,9 @@ class Arena(Trained):
                 for place in places
             ],
             "scores": [asdict(found) for found in scores],
+            "same_models": [
+                {"entrants": list(names), "contests": where} for names, where in same_models(scores).items()
+            ],
             "claims": [],
             "table": _table(scores, places),
         }
@@ -122,6 +125,7 @@ class Arena(Trained):
             "model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
             f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
+            f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
             "What happens beyond training, as each encoding states it: "
             + "; ".join(
                 f"{place['entrant']}: {ENCODINGS[place['entrant']].beyond}"
@@ -196,6 +200,12 @@ def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
         "caption": "Per cent right, medians over seeds: in distribution | at 2, 4 and 10 times; parameters are the "
         "most of all contests.",
     }
+
+
+def _named(same: list[dict[str, Any]]) -> str:
+    """Who is the same in which contests."""
+    found = (f"{' = '.join(one['entrants'])} in {', '.join(one['contests'])}" for one in same)
+    return "; ".join(found) or "none"
 
 
 def _cell(found: Score) -> str:

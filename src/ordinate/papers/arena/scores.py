@@ -43,6 +43,8 @@ class Score:
     parameters: int | None
     seconds: float
     failed: list[str]
+    losses: list[float]
+    """Of the last steps of training, of the seeds that ended."""
 
     @property
     def beyond(self) -> Float[ndarray, "seed factor"]:
@@ -79,7 +81,21 @@ def score(cell: Cell, runs: Sequence[Run], axis: str) -> Score:
         parameters=next((run.record().get("parameters") for run in runs), None),
         seconds=round(sum(run.record().get("seconds") or 0.0 for run in runs), 1),
         failed=[str(run.record().get("error") or run.status) for run in runs if run.status != "done"],
+        losses=[_last_loss(run) for run in runs if run.status == "done"],
     )
+
+
+def same_models(scores: Sequence[Score]) -> dict[tuple[str, ...], list[str]]:
+    """Entrants that are one model under several names, and in which contests: their losses are equal bit by bit."""
+    alike: dict[tuple[str, tuple[float, ...]], list[str]] = {}
+    for found in scores:
+        if found.losses:
+            alike.setdefault((found.contest, tuple(found.losses)), []).append(found.entrant)
+    same: dict[tuple[str, ...], list[str]] = {}
+    for (contest, _), names in alike.items():
+        if len(names) > 1:
+            same.setdefault(tuple(names), []).append(contest)
+    return same
 
 
 def is_learned(
@@ -113,6 +129,10 @@ def _points(run: Run) -> dict[str, dict[str, Any]]:
         return {}
     points = run.read_result("evaluation")
     return {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
+
+
+def _last_loss(run: Run) -> float:
+    return float([row["loss"] for row in run.metrics() if "loss" in row][-1])
 
 
 def _plain(points: dict[str, dict[str, Any]], name: str, field: str) -> float | None:
