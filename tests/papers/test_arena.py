@@ -15,7 +15,7 @@ from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.arena.cells import SIZES, cell, cells
 from ordinate.papers.arena.contests import FACTORS, contests
 from ordinate.papers.arena.entrants import EVEN, Absent, built, entrants
-from ordinate.papers.arena.figure import Arena, heat_of
+from ordinate.papers.arena.figure import Arena, heat_of, table_of
 from ordinate.papers.arena.ranking import ranked
 from ordinate.papers.arena.scores import Score, same_models
 from ordinate.positions.encodings import ENCODINGS
@@ -192,7 +192,7 @@ def test_what_was_not_learned_is_not_ranked_and_what_failed_counts_nothing():
         scored("absent", [], learned=False, absent="no relation"),
     ]
     places = ranked(scores, count=200)
-    assert [place.entrant for place in places] == ["good", "half", "short", "absent", "lucky"]
+    assert [place.entrant for place in places] == ["good", "half", "short", "lucky", "absent"]
     assert [round(place.points, 3) for place in places] == [0.6, 0.5, 0, 0, 0]
     assert places[1].interval == (0, 1)
     assert [place.ranks for place in places] == [(1, 2), (1, 2), (2, 3), (2, 3), (2, 3)]
@@ -276,9 +276,23 @@ def test_the_map_hides_numbers_of_what_was_not_learned():
     assert [heat.words[0, column] for column in (2, 3, 4)] == ["refused"] * 3
 
 
+def test_the_table_says_nothing_of_what_takes_no_part():
+    scores = [scored("a", [[1.0, 0.9, 0.6, 0.3]]), scored("b", [], learned=False, absent="no relation")]
+    rows = table_of(scores, ranked(scores, count=200))["rows"]
+    assert rows[0][:3] == ["1", "a", "0.60"]
+    assert rows[0][5:7] == ["1 of 1", "100 | 90 60 30"]
+    assert rows[1] == ["", "b", "-", "-", "-", "-", "-", "10", "0"]
+
+
 def test_the_rules_are_stated(made):
     _, _, result = made
     assert isinstance(LENGTHS, Arena)
     notes = " ".join(LENGTHS.notes(result.document))
-    for words in ("at least 90% of sequences", "at most 1% of the variance", "no verdict", "causal mask"):
+    for words in (
+        "at least 90% of sequences",
+        "at most 1% of the variance",
+        "no verdict",
+        "causal mask",
+        "bit by bit: none.",
+    ):
         assert words in notes

@@ -70,7 +70,7 @@ class Arena(Trained):
                 {"entrants": list(names), "contests": where} for names, where in same_models(scores).items()
             ],
             "claims": [],
-            "table": _table(scores, places),
+            "table": table_of(scores, places),
         }
 
     def _settings(self, scale: str, study: Study) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class ArenaValues(Arena):
     axis: ClassVar[str] = "scale"
 
 
-def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
+def table_of(scores: list[Score], places: list[Place]) -> dict[str, Any]:
     """A row an encoding, best first: points, and for every contest what stands in its map."""
     contests = list(dict.fromkeys(found.contest for found in scores))
     by = {(found.entrant, found.contest): found for found in scores}
@@ -175,10 +175,7 @@ def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
             [
                 str(rank) if place.points else "",
                 place.entrant,
-                f"{place.points:.2f}",
-                f"{place.interval[0]:.2f} to {place.interval[1]:.2f}",
-                f"{place.ranks[0]} to {place.ranks[1]}",
-                f"{place.learned} of {place.contests}",
+                *_place(place),
                 *(_cell(found) for found in mine),
                 str(max((found.parameters or 0 for found in mine), default=0)),
                 str(sum(len(found.failed) for found in mine)),
@@ -200,6 +197,18 @@ def _table(scores: list[Score], places: list[Place]) -> dict[str, Any]:
         "caption": "Per cent right, medians over seeds: in distribution | at 2, 4 and 10 times; parameters are the "
         "most of all contests.",
     }
+
+
+def _place(place: Place) -> list[str]:
+    """Points and rank with their intervals, and how much was learned; nothing of what takes no part."""
+    if not place.contests:
+        return [ABSENT] * 4
+    return [
+        f"{place.points:.2f}",
+        f"{place.interval[0]:.2f} to {place.interval[1]:.2f}",
+        f"{place.ranks[0]} to {place.ranks[1]}",
+        f"{place.learned} of {place.contests}",
+    ]
 
 
 def _named(same: list[dict[str, Any]]) -> str:

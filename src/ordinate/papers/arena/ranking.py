@@ -38,7 +38,7 @@ class Place:
 
 
 def ranked(scores: Sequence[Score], count: int) -> list[Place]:
-    """Entrants by points, from scores with `count` tests at a point; those who learned nothing are last, by name."""
+    """Entrants by points, from scores with `count` tests at a point; those who learned nothing are last."""
     rng = np.random.default_rng(0)
     drawn: dict[str, Float[ndarray, " draw"]] = {}
     points: dict[str, float] = {}
@@ -61,7 +61,9 @@ def ranked(scores: Sequence[Score], count: int) -> list[Place]:
                 len(mine),
             )
         )
-    return sorted(places, key=lambda place: (-place.points, -place.learned, place.entrant))
+    return sorted(
+        places, key=lambda place: (-place.points, -place.learned, not place.contests, place.entrant)
+    )
 
 
 def _points(score: Score) -> float:
