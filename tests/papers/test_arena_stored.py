@@ -28,6 +28,12 @@ def test_every_encoding_has_its_place_and_every_seed_its_number(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_places_of_digits_are_one_model_where_no_token_is_an_operator(name):
+    same = {tuple(one["entrants"]): one["contests"] for one in stored(name)["same_models"]}
+    assert {"sort", "sum"} <= set(same["abacus", "coupling"])
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_all_cells_are_trained_in_8_hours_on_two_cores(name):
     assert stored(name)["training_seconds"] / 2 <= 8 * 3600
 
