@@ -11,7 +11,7 @@ from ordinate.training import Recipe
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted(ROOT.glob("recipes/published/*.toml"))
-KNOWN = {name: facts for name, facts in published("arena").items() if name != "paper"}
+KNOWN = {name: facts for name, facts in published("arena").items() if name != "about"}
 TINY = ("model.layers=1", "model.heads=2", "model.width=8", "model.hidden=8")
 
 

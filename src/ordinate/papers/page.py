@@ -49,6 +49,7 @@ def _lead(figures: Sequence[Figure]) -> str:
 def _source(paper: str) -> str:
     """The paper that a folder of figures is named after; figures of our own have none."""
     try:
-        return f"{published(paper)['paper']}."
+        name = published(paper).get("paper")
     except FileNotFoundError:
         return ""
+    return f"{name}." if name else ""
