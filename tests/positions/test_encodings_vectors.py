@@ -155,6 +155,19 @@ def test_in_training_all_numbers_move_by_one_offset_that_leaves_room(name, optio
     assert offsets == set(range(most + 1))
 
 
+@pytest.mark.parametrize(("name", "most"), [("abacus", 1), ("coupling", 7)])
+def test_abacus_moves_a_batch_and_coupling_every_sequence_of_it(name, most):
+    encoding = ENCODINGS[name](furthest=10, width=3).build(Site(trained=(SUM,)))
+    torch.manual_seed(0)
+    found = encoding.embed(torch.zeros(100, len(SUM), 1), SUM)[..., 1:]
+    assert torch.equal(found[:, 7:11], found[:, 2:6])
+    assert len(torch.unique(found, dim=0)) == most
+    found.sum().backward()
+    assert (encoding.table.grad[1:].abs().sum(1) > 0).all() == (name == "coupling")
+    encoding.eval()
+    assert len(torch.unique(encoding.embed(torch.zeros(100, len(SUM), 1), SUM), dim=0)) == 1
+
+
 def test_numbers_in_text_have_no_position_of_their_own():
     encoding = ENCODINGS["significance"](width=4).build(Site(trained=(SUM,), heads=2))
     found = columns(encoding, SUM)

@@ -35,7 +35,13 @@ class Abacus(EncodingSettings):
         """A vector for every place; those of training have to fit."""
         fields = number_fields(self.fields, site.trained, self.name, without=(TEXT, SIGN))
         encoding = PlaceEncoding(
-            self.name, fields, furthest=self.furthest, spread=self.spread, width=self.width, std=self.std
+            self.name,
+            fields,
+            furthest=self.furthest,
+            spread=self.spread,
+            each=False,
+            width=self.width,
+            std=self.std,
         )
         for coordinates in reversed(site.trained):
             encoding.places(coordinates)

@@ -13,7 +13,7 @@ class Coupling(EncodingSettings):
     """P[i] = a_{s + ordinate}: tokens of equal significance share one position id, in whatever field they are.
 
     In training the first id s is uniform over all that leave room for the longest number of the sequence below
-    `furthest` (one for each batch); outside of it s = 1. Operators take part with their ordinate, text and a model's
+    `furthest` (one for each sequence); outside of it s = 1. Operators take part with their ordinate, text and a model's
     dummy have the id 0.
 
     Example: `encoding = {kind = "coupling", furthest = 128}`.
@@ -37,7 +37,13 @@ class Coupling(EncodingSettings):
         """A vector for every id; those of training have to fit."""
         fields = number_fields(self.fields, site.trained, self.name, without=(TEXT,))
         encoding = PlaceEncoding(
-            self.name, fields, furthest=self.furthest, spread=self.furthest, width=self.width, std=self.std
+            self.name,
+            fields,
+            furthest=self.furthest,
+            spread=self.furthest,
+            each=True,
+            width=self.width,
+            std=self.std,
         )
         for coordinates in reversed(site.trained):
             encoding.places(coordinates)

@@ -16,16 +16,25 @@ from ordinate.positions.encodings.vectors import append
 class PlaceEncoding(Encoding):
     """Row ordinate + 1 for tokens in fields of numbers, row 0 for all others.
 
-    In training all numbers of a batch are moved by one random offset, so that rows of longer numbers are trained too.
+    In training all numbers of a sequence are moved by one random offset, so that rows of longer numbers are trained too:
+    one for all of a batch, or one for `each` sequence.
     """
 
     random: bool = True
 
     def __init__(
-        self, kind: str, fields: Iterable[str], *, furthest: int, spread: int, width: int, std: float
+        self,
+        kind: str,
+        fields: Iterable[str],
+        *,
+        furthest: int,
+        spread: int,
+        each: bool,
+        width: int,
+        std: float,
     ) -> None:
         super().__init__()
-        self.kind, self.fields = kind, frozenset(fields)
+        self.kind, self.fields, self.each = kind, frozenset(fields), each
         self.furthest, self.spread, self.extra_features = furthest, spread, width
         self.table = nn.Parameter(std * torch.randn(furthest + 1, width))
         self._places = Cache[tuple[Tensor, int]]()
@@ -43,8 +52,8 @@ class PlaceEncoding(Encoding):
                 )
         return torch.tensor(places, dtype=torch.long)
 
-    def vectors(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
-        """P; in training with an offset from the global generator."""
+    def vectors(self, coordinates: Coordinates, batch: int) -> Float[Tensor, "#batch token width"]:
+        """P; in training with offsets from the global generator."""
         device = self.table.device
 
         def find() -> tuple[Tensor, int]:
@@ -52,13 +61,13 @@ class PlaceEncoding(Encoding):
             return places.to(device), min(self.spread, self.furthest - int(places.max()))
 
         places, room = self._places((coordinates, device), find)
-        if self.training:
-            offset = torch.randint(0, room + 1, ()).to(device)
-            places = torch.where(places > 0, places + offset, 0)
-        return self.table[places]
+        if not self.training:
+            return self.table[places[None]]
+        offsets = torch.randint(0, room + 1, (batch if self.each else 1, 1)).to(device)
+        return self.table[torch.where(places > 0, places + offsets, 0)]
 
     def embed(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
     ) -> Float[Tensor, "batch token wider"]:
         """X | P."""
-        return append(x, self.vectors(coordinates))
+        return append(x, self.vectors(coordinates, len(x)))

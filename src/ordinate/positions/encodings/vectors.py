@@ -42,9 +42,9 @@ def rows(coordinates: Coordinates, capacity: int) -> Int[Tensor, " token"]:
 
 
 def append(
-    x: Float[Tensor, "batch token feature"], vectors: Float[Tensor, "token width"]
+    x: Float[Tensor, "batch token feature"], vectors: Float[Tensor, "*#batch token width"]
 ) -> Float[Tensor, "batch token wider"]:
-    """X | P."""
+    """X | P, with one P for all of a batch or one for each of its sequences."""
     return torch.cat([x, vectors.to(x).expand(len(x), -1, -1)], dim=-1)
 
 
