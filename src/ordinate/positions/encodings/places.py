@@ -16,8 +16,8 @@ from ordinate.positions.encodings.vectors import append
 class PlaceEncoding(Encoding):
     """Row ordinate + 1 for tokens in fields of numbers, row 0 for all others.
 
-    In training all numbers of a sequence are moved by one random offset, so that rows of longer numbers are trained too:
-    one for all of a batch, or one for `each` sequence.
+    In training all numbers of a sequence are moved by one random offset, so that rows of longer numbers are trained
+    too: one for all of a batch, or one for `each` sequence.
     """
 
     random: bool = True
