@@ -93,6 +93,33 @@ def test_absolute_positions_end_with_training(name):
     assert found.recipe.evaluation.axes["length"] == (10.0,)
 
 
+@pytest.mark.parametrize(
+    "contest", contests(SIZES["laptop"].lengths).values(), ids=lambda contest: contest.name
+)
+def test_distances_beyond_training_share_what_training_shows(contest):
+    inside, outside = (contest.task.coordinates(factor * contest.length) for factor in (1, 10))
+    for name in ("shaw", "t5"):
+        encoding = built(entrants()[name].settings(contest), contest).eval()
+        with torch.no_grad():
+            if name == "t5":
+                for parameter in encoding.parameters():
+                    parameter.normal_()
+                shown, found = encoding.bias(inside, 0), encoding.bias(outside, 0)
+            else:
+                shown, found = (
+                    encoding.pairs(inside, 0)[0].pattern.dense,
+                    encoding.pairs(outside, 0)[0].pattern.dense,
+                )
+        assert set(found.unique().tolist()) == set(shown.unique().tolist())
+
+
+def test_lengths_that_papers_chose_are_in_proportion():
+    copies = contests(SIZES["laptop"].lengths)["copy"]
+    assert entrants()["fire"].settings(copies).threshold / len(copies.task.coordinates(10)) == 512 / 2048
+    assert entrants()["fire, causal"].settings(copies) == entrants()["fire"].settings(copies)
+    assert entrants()["randomized"].settings(copies).furthest == 4 * len(copies.task.coordinates(100))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")

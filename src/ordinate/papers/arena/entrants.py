@@ -1,7 +1,8 @@
 """Entrants of the arena: every encoding that a recipe can name, with the settings that a task asks for.
 
 Most take part as they are. What an encoding must be told is told from the task: tables with room for the longest
-sequence that is measured, distances that share a vector beyond those of training. A plug-in's encoding takes part too.
+sequence that is measured, distances that share a vector or a bucket beyond those of training, and lengths that papers
+chose for theirs, in the same proportion. A plug-in's encoding takes part too.
 
 A bias that reads the size of a distance alone cannot tell left from right in an encoder that looks both ways. Such
 biases are published for models that look back only, and take part behind a causal mask as well.
@@ -17,10 +18,12 @@ from ordinate.errors import OrdinateError
 from ordinate.papers.arena.contests import FACTORS, Contest
 from ordinate.positions.encodings import (
     ENCODINGS,
+    T5,
     Abacus,
     Coupling,
     Encoding,
     EncodingSettings,
+    Fire,
     Learned,
     Pairwise,
     Randomized,
@@ -81,6 +84,23 @@ def apart(contest: Contest) -> int:
     return min(ordinate for ordinate in last.values() if ordinate)
 
 
+def _fire(contest: Contest) -> EncodingSettings:
+    # 512 of 2048 tokens at first (arXiv 2310.04418).
+    return Fire(threshold=max(len(coordinates) for coordinates in contest.task.trained()) / 4)
+
+
+def _randomized(contest: Contest) -> EncodingSettings:
+    # 2048 positions for at most 500 tokens (arXiv 2305.16843).
+    longest = len(contest.task.coordinates(FACTORS[-1] * contest.length))
+    return Randomized(width=WIDTH, furthest=4 * longest)
+
+
+def _buckets(contest: Contest) -> EncodingSettings:
+    # A quarter of the buckets are single distances, and there must be distances beyond them.
+    furthest = distance(contest)
+    return T5(buckets=max(4, min(32, 4 * (furthest - 1))), furthest=max(2, furthest))
+
+
 def _declared(contest: Contest) -> EncodingSettings | Absent:
     if contest.relation is None:
         return Absent(f"no relation: {contest.told}")
@@ -104,10 +124,12 @@ def _uniform(contest: Contest) -> EncodingSettings | Absent:
 SET: dict[str, Chosen] = {
     "sinusoidal": lambda contest: Sinusoidal(width=WIDTH),
     "learned": lambda contest: Learned(width=WIDTH),
-    "randomized": lambda contest: Randomized(width=WIDTH),
+    "randomized": _randomized,
     "abacus": lambda contest: Abacus(width=WIDTH, furthest=furthest(contest), spread=furthest(contest)),
     "coupling": lambda contest: Coupling(width=WIDTH, furthest=furthest(contest)),
     "shaw": lambda contest: Shaw(clip=distance(contest)),
+    "t5": _buckets,
+    "fire": _fire,
     "upe": _uniform,
     "significance": lambda contest: Significance(width=WIDTH, reach=apart(contest)),
     "pairwise": _declared,
