@@ -56,11 +56,10 @@ def test_figures_are_read_by_pointer_and_keys(browser, pages, paper, width, sche
     assert tip.is_hidden()
     plate.scroll_into_view_if_needed()
     box = page.locator(".drawing").first.bounding_box()
-    seen = []
-    for share in (0.3, 0.6):  # names of rows may take the left third of a narrow screen
-        page.mouse.move(box["x"] + share * min(box["width"], width), box["y"] + 0.25 * box["height"])
-        seen.append(tip.is_visible())
-    assert any(seen)
+    # On a narrow screen names of rows take the left third of the arena's map.
+    share = 0.6 if (paper, width) == ("arena", 390) else 0.3
+    page.mouse.move(box["x"] + share * min(box["width"], width), box["y"] + 0.25 * box["height"])
+    assert tip.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert not faults
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

@@ -4,7 +4,7 @@ Most take part as they are. What an encoding must be told is told from the task:
 sequence that is measured, distances that share a vector or a bucket beyond those of training, and lengths that papers
 chose for theirs, in the same proportion. A plug-in's encoding takes part too.
 
-A bias that reads the size of a distance alone cannot tell left from right in an encoder that looks both ways. Such
+A bias that is alike on both sides cannot tell left from right in an encoder that looks both ways. Such
 biases are published for models that look back only, and take part behind a causal mask as well.
 """
 
@@ -138,7 +138,7 @@ SET: dict[str, Chosen] = {
 """Encodings that are set for a contest; all others take part as they are."""
 
 EVEN = ("alibi", "kerple-log", "kerple-power", "fire", "rpe-lin", "rpe-log", "dape")
-"""Biases of the size of a distance, left and right alike."""
+"""Biases that are alike on both sides: b[i, j] = b[j, i]."""
 
 
 def entrants() -> dict[str, Entrant]:

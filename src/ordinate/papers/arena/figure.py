@@ -120,7 +120,7 @@ class Arena(Trained):
             f"all with a probability of {coverage_ceiling(document['settings']['seeds']):.0%}, so neighbours whose "
             "ranks overlap are not told apart, and others only so far.",
             "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
-            f"Biases of the size of a distance ({', '.join(EVEN)}) cannot tell left from right in such an encoder; "
+            f"Biases that are alike on both sides ({', '.join(EVEN)}) cannot tell left from right in such an encoder; "
             "they are published for models that look back only, and take part behind a causal mask too. A causal "
             "model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
