@@ -1,8 +1,8 @@
 """Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
 A place is `<!-- KIND: NAME -->`, up to `<!-- end -->`: `table`, `verdicts` or `settings` of a figure, `overview` of a
-paper, `bench`, `plan` or `code` of a path. With `--check` nothing is written and the exit code says whether all places
-are up to date.
+paper, `bench`, `plan`, `published` or `code` of a path. With `--check` nothing is written and the exit code says
+whether all places are up to date.
 """
 
 import json
@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PLACE = re.compile(
-    r"(<!-- (table|code|verdicts|settings|overview|bench|plan): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL
+    r"(<!-- (table|code|verdicts|settings|overview|bench|plan|published): (\S+) -->\n).*?(<!-- end -->)",
+    re.DOTALL,
 )
 
 LANGUAGES = {".py": "python", ".toml": "toml", ".txt": "text"}
@@ -129,18 +130,34 @@ def plan_row(name: str, rows: list[dict], days: float) -> list[str]:
     ]
 
 
+def published(document: dict) -> str:
+    """One row a paper of others: its lengths, its number and where it stands."""
+    rows = [
+        [
+            f"`{name}`",
+            *(str(facts[key] or "") for key in ("trained", "tested")),
+            *(facts[key] for key in ("measure", "number", "source")),
+        ]
+        for name, facts in document.items()
+        if name != "about"
+    ]
+    return table(["recipe", "trained to", "measured to", "what", "published", "source"], rows)
+
+
 def short(value: float) -> str:
     """Two digits that count, and never an exponent."""
     return f"{float(f'{value:.2g}'):,.15f}".rstrip("0").rstrip(".")
 
 
+DRAWN = {"bench": benchmarks, "plan": planned, "published": published}
+"""Kinds whose name is the path of a document."""
+
+
 def filled(kind: str, name: str) -> str:
     if kind == "code":
         return f"```{LANGUAGES[Path(name).suffix]}\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
-    if kind == "bench":
-        return benchmarks(json.loads((ROOT / name).read_text(encoding="utf-8")))
-    if kind == "plan":
-        return planned(json.loads((ROOT / name).read_text(encoding="utf-8")))
+    if kind in DRAWN:
+        return DRAWN[kind](json.loads((ROOT / name).read_text(encoding="utf-8")))
     if kind == "overview":
         return overview(name)
     document = result(name)

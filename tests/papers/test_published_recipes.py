@@ -18,6 +18,7 @@ TINY = ("model.layers=1", "model.heads=2", "model.width=8", "model.hidden=8")
 def test_each_has_a_source_and_each_source_a_recipe():
     assert {path.stem for path in RECIPES} == set(KNOWN)
     assert all("arXiv" in facts["source"] for facts in KNOWN.values())
+    assert all(facts["measure"] and facts["number"] for facts in KNOWN.values())
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

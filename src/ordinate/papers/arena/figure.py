@@ -13,7 +13,7 @@ from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import EVEN
 from ordinate.papers.arena.ranking import DRAWS, Place, ranked
-from ordinate.papers.arena.scores import LEARNED, LEFT, Score, same_models, score
+from ordinate.papers.arena.scores import LEARNED, Score, same_models, score
 from ordinate.papers.trained import Trained
 from ordinate.positions.encodings import ENCODINGS
 from ordinate.studies import Study
@@ -111,8 +111,8 @@ class Arena(Trained):
             f"Scale {scale}: {self.scales[scale]}.",
             "Model, optimiser, steps and batches are the same in all cells; parameters differ by those of the "
             "encoding.",
-            f"Learned: at least {LEARNED:.0%} of sequences right in distribution, in the median over seeds; for "
-            f"numbers, at most {LEFT:.0%} of the variance left. Answers that are numbers are right within 0.1 + 10 %.",
+            f"Learned: at least {LEARNED:.0%} of sequences right in distribution, in the median over seeds. Answers "
+            "that are numbers are right within 0.1 + 10 %.",
             "Points: mean accuracy at 2, 4 and 10 times, summed over contests, mean over seeds; 0 where a task was not "
             "learned, where a length is refused, for a seed that failed, and where an encoding takes no part.",
             f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which is judged "

@@ -77,8 +77,7 @@ def _drawn(score: Score, count: int, rng: np.random.Generator) -> Float[ndarray,
     seeds = len(score.values)
     picks = rng.integers(seeds, size=(DRAWS, seeds))
     inside = np.nan_to_num(np.array(score.inside, dtype=np.float64))
-    left = np.array(score.left, dtype=np.float64)[picks] if score.left else None
-    learned = is_learned(rng.binomial(count, inside[picks]) / count, left)
+    learned = is_learned(rng.binomial(count, inside[picks]) / count)
     right = rng.binomial(count, score.beyond[picks]) / count
     return np.asarray(right.mean((1, 2)) * learned)
 

@@ -19,9 +19,7 @@ from ordinate.papers.arena.contests import FACTORS
 from ordinate.runs import Run
 
 LEARNED = 0.9
-"""Exact match in distribution of tasks on symbols."""
-LEFT = 0.01
-"""Of tasks on numbers: the share of the variance that may be left in distribution."""
+"""Share of sequences that are right in distribution, in the median over seeds."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,6 @@ class Score:
     learned: bool
     inside: list[float | None]
     """Accuracy in distribution."""
-    left: list[float | None]
-    """Share of the variance that is left in distribution; of tasks on numbers."""
     values: list[list[float | None]]
     """Accuracy at every multiple."""
     refused: list[int]
@@ -64,16 +60,13 @@ def score(cell: Cell, runs: Sequence[Run], axis: str) -> Score:
     """Read what the runs of a cell stored."""
     points = [_points(run) for run in runs]
     inside = [_plain(found, "validation", "accuracy") for found in points]
-    left = [_plain(found, "validation", "variance_share") for found in points]
-    numeric = cell.contest.numeric
     names = [_name(cell, axis, factor) for factor in FACTORS]
     return Score(
         contest=cell.contest.name,
         entrant=cell.entrant.name,
         absent=cell.absent,
-        learned=bool(runs) and bool(is_learned(_array(inside), _array(left) if numeric else None)),
+        learned=bool(runs) and bool(is_learned(np.array(inside, dtype=np.float64))),
         inside=inside,
-        left=left if numeric else [],
         values=[[_plain(found, name, "accuracy") for name in names] for found in points],
         refused=[
             f for f in FACTORS if axis == "length" and cell.recipe is not None and f not in cell.reached
@@ -98,23 +91,13 @@ def same_models(scores: Sequence[Score]) -> dict[tuple[str, ...], list[str]]:
     return same
 
 
-def is_learned(
-    inside: Float[ndarray, "*draw seed"], left: Float[ndarray, "*draw seed"] | None
-) -> Bool[ndarray, "*draw"]:
-    """Whether the median seed does the task in distribution; of numbers, by the variance that is `left`.
+def is_learned(inside: Float[ndarray, "*draw seed"]) -> Bool[ndarray, "*draw"]:
+    """Whether the median seed does the task in distribution; one that failed counts as not.
 
-    What a seed that failed would have done is not known: it counts as not learned.
-
-    >>> is_learned(np.array([[0.95, 0.91, np.nan], [0.95, 0.5, 0.5]]), None)
+    >>> is_learned(np.array([[0.95, 0.91, np.nan], [0.95, 0.5, 0.5]]))
     array([ True, False])
     """
-    if left is None:
-        return np.asarray(np.median(np.nan_to_num(inside), axis=-1) >= LEARNED)
-    return np.asarray(np.median(np.nan_to_num(left, nan=np.inf), axis=-1) <= LEFT)
-
-
-def _array(values: Sequence[float | None]) -> Float[ndarray, " seed"]:
-    return np.array(values, dtype=np.float64)
+    return np.asarray(np.median(np.nan_to_num(inside), axis=-1) >= LEARNED)
 
 
 def _name(cell: Cell, axis: str, factor: int) -> str:
