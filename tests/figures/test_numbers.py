@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.evaluation.statistics import Interval
-from ordinate.figures.numbers import show_interval, show_number
+from ordinate.figures.numbers import show_interval, show_number, show_share
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,11 @@ def test_reads_as_a_person_writes(value, text):
 @given(st.floats(-1e12, 1e12).filter(lambda v: abs(v) > 1e-12))
 def test_stays_within_half_a_percent(value):
     assert float(show_number(value)) == pytest.approx(value, rel=5.1e-3)
+
+
+@given(st.integers(0, 1000))
+def test_per_cents_are_never_more_than_there_is(right):
+    assert int(show_share(right / 1000)) == right // 10
 
 
 def test_an_interval_follows_its_estimate():

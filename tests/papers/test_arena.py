@@ -329,6 +329,11 @@ def test_the_table_says_nothing_of_what_takes_no_part():
     assert rows[1] == ["", "b", "-", "-", "-", "-", "-", "10", "0"]
 
 
+def test_what_just_misses_the_limit_is_not_rounded_up_to_it():
+    missed = replace(scored("a", [[0.9, 0.0, 0.0, 0.0]], learned=False), inside=[0.895])
+    assert table_of([missed], ranked([missed], count=200))["rows"][0][6] == "not learned (89)"
+
+
 def test_the_rules_are_stated(made):
     _, _, result = made
     assert isinstance(LENGTHS, Arena)

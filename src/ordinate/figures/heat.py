@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator
 from numpy import ndarray
 
-from ordinate.figures.numbers import show_number
+from ordinate.figures.numbers import show_number, show_share
 from ordinate.figures.style import (
     GREY,
     GRID,
@@ -32,9 +32,9 @@ from ordinate.figures.style import (
 class Heat:
     """Values above 0 of every seed by row and column, NaN where a seed failed; rows are drawn from the bottom up.
 
-    With `percent` values are shares from 0 to 1. `words` are written into cells that have no value, and say why.
-    `steps` has for every row the first column right of a line that is drawn as a staircase, the number of columns
-    where none is; `remark` says what the line is.
+    With `percent` values are shares from 0 to 1, and per cents are rounded down. `words` are written into cells that
+    have no value, and say why. `steps` has for every row the first column right of a line that is drawn as a
+    staircase, the number of columns where none is; `remark` says what the line is.
     """
 
     title: str
@@ -149,7 +149,7 @@ def _write(axes: Axes, colour: tuple[float, ...], row: int, column: int, heat: H
         return
     light = np.dot(colour[:3], (0.299, 0.587, 0.114)) > 0.55
     median = heat.medians[row, column]
-    text = f"{100 * median:.0f}" if heat.percent else show_number(float(f"{median:.2g}"))  # cells are narrow
+    text = show_share(median) if heat.percent else show_number(float(f"{median:.2g}"))  # cells are narrow
     if failed:
         text += f"\n{failed}/{seeds} failed"
     ink = ON_IMAGE if light else ON_DARK

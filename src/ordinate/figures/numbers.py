@@ -31,6 +31,15 @@ def show_number(value: float | int | None) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
+def show_share(value: float) -> str:
+    """Return whole per cents, rounded down: 100 is all of them, and what misses a limit is seen to miss it.
+
+    >>> [show_share(v) for v in (1.0, 0.999, 0.895, 0.29, 0.0)]
+    ['100', '99', '89', '29', '0']
+    """
+    return f"{math.floor(100 * value + 1e-6)}"
+
+
 def show_power(value: float) -> str:
     """Write a number for an axis: a power of ten where `show_number` has an exponent.
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as Drawing
 
 from ordinate.evaluation.statistics import coverage_ceiling
 from ordinate.figures.heat import Heat, heat_maps
+from ordinate.figures.numbers import show_share
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import EVEN
@@ -93,9 +94,10 @@ class Arena(Trained):
     def caption(self, document: dict[str, Any]) -> str:
         """Say what the numbers are and what is not shown."""
         seeds = document["settings"]["seeds"]
+        along = "length" if self.axis == "length" else "range of values"
         return (
-            f"Per cent right, all answers of a sequence, medians over {seeds} seeds, at 1, 2, 4 and 10 times the "
-            f"{'length' if self.axis == 'length' else 'range of values'} of training; encodings by points. Where a "
+            f"Per cent right, rounded down, all answers of a sequence, medians over {seeds} seeds, at 1, 2, 4 and 10 "
+            f"times the {along} of training; encodings by points. Where a "
             f"task was not learned the column in distribution is shown alone. '{REFUSED}': the encoding has no "
             f"position there; '{ABSENT}': it has no place in the contest."
         )
@@ -194,8 +196,8 @@ def table_of(scores: list[Score], places: list[Place]) -> dict[str, Any]:
             "failed",
         ],
         "rows": rows,
-        "caption": "Per cent right, medians over seeds: in distribution | at 2, 4 and 10 times; parameters are the "
-        "most of all contests.",
+        "caption": "Per cent right, rounded down, medians over seeds: in distribution | at 2, 4 and 10 times; "
+        "parameters are the most of all contests.",
     }
 
 
@@ -220,10 +222,10 @@ def _named(same: list[dict[str, Any]]) -> str:
 def _cell(found: Score) -> str:
     if found.absent:
         return ABSENT
-    inside = f"{100 * _median(found.inside):.0f}"
+    inside = show_share(_median(found.inside))
     if not found.learned:
         return f"{NOT_LEARNED} ({inside})"
-    beyond = (REFUSED if value is None else f"{100 * value:.0f}" for value in found.medians[1:])
+    beyond = (REFUSED if value is None else show_share(value) for value in found.medians[1:])
     return f"{inside} | {' '.join(beyond)}"
 
 
