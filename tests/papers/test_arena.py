@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
+from ordinate.evaluation import test_set
+from ordinate.evaluation.metrics import within_tolerance
 from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.arena.cells import SIZES, cell, cells
@@ -332,6 +334,31 @@ def test_the_table_says_nothing_of_what_takes_no_part():
 def test_what_just_misses_the_limit_is_not_rounded_up_to_it():
     missed = replace(scored("a", [[0.9, 0.0, 0.0, 0.0]], learned=False), inside=[0.895])
     assert table_of([missed], ranked([missed], count=200))["rows"][0][6] == "not learned (89)"
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_a_third_of_k_hop_and_a_sixth_of_sort_need_no_positions(factor):
+    hops, sort = (contests(SIZES["laptop"].lengths)[name] for name in ("k-hop", "sort"))
+    letters, numbers = (
+        test_set(contest.task, "length", contest.at("length", factor), count=2000, seed=0).batches[0]
+        for contest in (hops, sort)
+    )
+    repeated = (letters.input == letters.target)[:, 1:].all(1)
+    assert 0.3 < repeated.double().mean() < 0.37
+    right = numbers.target
+    least, largest = right[:, :1], right[:, -1:]
+    places = torch.linspace(0, 1, right.shape[1])[None, :, None]
+    answers = {
+        "mean": right.mean(1, keepdim=True).expand_as(right),
+        "even": least + places * (largest - least),
+    }
+    scored = sort.task.scored(numbers.coordinates)
+    shares = {
+        name: within_tolerance(answer, right, scored, relative=0.1, absolute=0.1).double().mean()
+        for name, answer in answers.items()
+    }
+    assert 0.13 < shares["mean"] < 0.22
+    assert 0.42 < shares["even"] < (0.6 if factor < 10 else 0.75)
 
 
 def test_the_rules_are_stated(made):

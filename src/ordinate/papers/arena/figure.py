@@ -126,6 +126,8 @@ class Arena(Trained):
             "they are published for models that look back only, and take part behind a causal mask too. A causal "
             "model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
+            f"In k-hop one sample of {1 + self.size(scale).lengths.hops} has no hop and only repeats its letters, "
+            "which takes no positions. In sort, numbers that lie close together are all right by their mean.",
             f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
             f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
             "What happens beyond training, as each encoding states it: "
