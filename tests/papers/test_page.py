@@ -15,3 +15,10 @@ def test_a_page_names_the_paper_of_its_figures_and_figures_of_our_own_have_none(
     found = figures_report([(FIGURES[name], stored(name))], "title").lead
     assert found.startswith(lead)
     assert (found != lead) == ("arXiv" in found)
+
+
+@pytest.mark.parametrize(("name", "judged"), [("arena/values", False), ("beyond/cascades", True)])
+def test_verdicts_stand_in_front_where_something_is_claimed(name, judged):
+    figure, document = FIGURES[name], stored(name)
+    for report in (figure.report(document), figures_report([(figure, document)], "title")):
+        assert (report.sections[0].title == "Verdicts") is judged

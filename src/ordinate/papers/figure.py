@@ -113,10 +113,10 @@ class Figure(ABC):
         return result
 
     def report(self, document: dict[str, Any]) -> Report:
-        """The page of a document: verdicts first."""
+        """The page of a document: verdicts first, where something is claimed."""
         claims = Result(document, {}).claims
-        verdicts = VerdictTable(claims, figure=self.name)
-        return Report(self.title, self.summary, [verdicts, *self.sections(document)])
+        verdicts = [VerdictTable(claims, figure=self.name)] if claims else []
+        return Report(self.title, self.summary, [*verdicts, *self.sections(document)])
 
     def sections(self, document: dict[str, Any], name: str = "") -> list[Section]:
         """The figure, its table, notes, settings, environment, and how to rerun it; `name` is that of its files."""

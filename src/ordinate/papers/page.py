@@ -26,8 +26,8 @@ def figures_report(
         of += [name] * (len(claims) - len(of))
         if on_figure is not None:
             on_figure(len(groups), len(found))
-    verdicts = VerdictTable(claims, figures=of)
-    return Report(title, _lead([figure for figure, _ in found]), [verdicts, *groups])
+    verdicts = [VerdictTable(claims, figures=of)] if claims else []
+    return Report(title, _lead([figure for figure, _ in found]), [*verdicts, *groups])
 
 
 def _names(found: Sequence[tuple[Figure, dict[str, Any]]]) -> list[str]:
