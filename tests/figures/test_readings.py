@@ -88,20 +88,27 @@ def test_two_drawings_of_a_page_share_no_name():
         assert not any(colour in page for colour in ("#000000", "#0072b2", "#ffffff"))
 
 
-def test_drawings_of_a_page_share_their_letters():
+def drawn_paths(page, shapes=None):
+    """What every use of a page draws, and where."""
+    shapes = shapes or dict(re.findall(r'<path id="([^"]*)" ([^>]*)/>', page))
+    return [(shapes[name], where) for name, where in re.findall(r'<use href="#([^"]*)"([^>]*)/>', page)]
+
+
+def test_drawings_of_a_page_share_their_letters_and_words():
     svg = figure_bytes(value_curves([panel([[0.1, 0.4, 0.8]])]), "svg").decode()
     alone = [inline_svg(svg, label) for label in ("one", "two")]
     page = share_shapes("\n".join(alone))
-    defined = re.findall(r'<path id="([^"]*)" ([^>]*)/>', page)
-    assert len(dict(defined)) == len({shape for _, shape in defined}) == len(defined)
-    assert set(re.findall(r'<use href="#([^"]*)"', page)) <= dict(defined).keys()
-    # every use means the shape that it meant in its own drawing
-    for meant in alone:
-        shapes = dict(re.findall(r'<path id="([^"]*)" ([^>]*)/>', meant))
-        uses = [shapes[name] for name in re.findall(r'<use href="#([^"]*)"', meant)]
-        assert [dict(defined)[name] for name in re.findall(r'<use href="#([^"]*)"', page)][
-            : len(uses)
-        ] == uses
+    shapes = re.findall(r'<path id="([^"]*)" ([^>]*)/>', page)
+    words = re.findall(r'<g id="(word-[^"]*)">(.*?)</g>', page)
+    for defined in (shapes, words):
+        assert len(dict(defined)) == len({what for _, what in defined}) == len(defined) > 0
+    drawings = page.partition("</svg>")[2]
+    assert all(page.count(f'"#{name}"') > 1 for name, _ in words)
+    # every use means what it meant in its own drawing
+    for name, word in words:
+        drawings = drawings.replace(f'<use href="#{name}"/>', word)
+    meant = [drawn_paths(drawing) for drawing in alone]
+    assert drawn_paths(drawings, dict(shapes)) == meant[0] + meant[1]
     assert share_shapes("<p>no drawing</p>") == "<p>no drawing</p>"
 
 

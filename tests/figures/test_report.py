@@ -173,7 +173,7 @@ def test_every_figure_has_words_for_those_who_do_not_see_it(panels):
 
 def test_a_large_drawing_goes_in_as_png():
     rng = np.random.default_rng(0)
-    loss = Series("a", "positional", list(range(3000)), rng.lognormal(size=(10, 3000)).tolist())
+    loss = Series("a", "positional", list(range(5000)), rng.lognormal(size=(10, 5000)).tolist())
     body = FigureSection(training_curves([Panel("t", "step", "loss", [loss])]), "Noise.").body()
     assert "data:image/png;base64," in body
     assert len(body) < 2 * LARGEST_SVG

@@ -4,6 +4,7 @@ A picture behind `<img>` keeps its own colours; one that is part of the page can
 """
 
 import re
+from collections import Counter
 from hashlib import sha256
 
 from ordinate.figures.style import DARK
@@ -18,6 +19,7 @@ _FINE = re.compile(r"(\.\d\d)\d+")
 _GROUP = re.compile(r"<g id=\"[^\"]*\"")
 _SHAPE = re.compile(r"<path id=\"([^\"]*)\" ([^>]*)/>")
 _USED = re.compile(r"(?<=<use href=\"#)[^\"]*")
+_WORD = re.compile(r"(?:<use href=\"#[^\"]*\"(?: transform=\"translate\([^)]*\)\")?/>){2,}")
 
 
 def variable(colour: str) -> str:
@@ -63,7 +65,7 @@ def inline_svg(svg: str, label: str) -> str:
 
 
 def share_shapes(page: str) -> str:
-    """Keep each shape that drawings of a page define (letters above all) once, ahead of everything.
+    """Keep each shape that drawings of a page define (letters above all) once, ahead of everything, and each word, too.
 
     >>> one = '<svg><defs><path id="a" d="M 0 0"/></defs><use href="#a"/></svg>'
     >>> share_shapes(one + one.replace("a", "b")).count("M 0 0")
@@ -78,8 +80,16 @@ def share_shapes(page: str) -> str:
 
     page = _SHAPE.sub(take, page).replace("<defs></defs>", "")
     page = _USED.sub(lambda match: names[match[0]], page)
+    often = (word for word, times in Counter(_WORD.findall(page)).items() if times > 1)
+    words = {word: f"word-{number:x}" for number, word in enumerate(often)}
+    page = _WORD.sub(lambda match: _use(words[match[0]]) if match[0] in words else match[0], page)
     defined = "".join(f'<path id="{name}" {shape}/>' for shape, name in shapes.items())
+    defined += "".join(f'<g id="{name}">{word}</g>' for word, name in words.items())
     return f'<svg class="shapes" aria-hidden="true"><defs>{defined}</defs></svg>\n{page}' if shapes else page
+
+
+def _use(name: str) -> str:
+    return f'<use href="#{name}"/>'
 
 
 def _plain(label: str) -> str:

@@ -23,7 +23,7 @@ TALL = 20
 """Rows above which a table scrolls in a box of its own; on paper it is whole."""
 
 LARGEST_SVG = 600_000
-"""Bytes above which a drawing goes into the report as PNG."""
+"""Bytes above which a drawing goes into the report as PNG, counted as it would stand there."""
 
 
 @runtime_checkable
@@ -120,11 +120,10 @@ class FigureSection:
     def body(self) -> str:
         """Return the drawing as part of the page, a large one as PNG on white, and its readings as data."""
         alt = escape(self.alt or self.caption)
-        if len(self.svg) > LARGEST_SVG:
+        kind, image = "plate", inline_svg(self.svg.decode(), alt)
+        if len(image) > LARGEST_SVG:
             picture = b64encode(self.png).decode()
             kind, image = "plate picture", f'<img src="data:image/png;base64,{picture}" alt="{alt}">'
-        else:
-            kind, image = "plate", inline_svg(self.svg.decode(), alt)
         # Letters are as large in every figure; on a phone a wide one scrolls in its plate rather than shrink.
         inches = self.figure.get_figwidth()
         sizes = f"max-width: {100 * inches:.0f}px; --readable: {75 * inches:.0f}px"

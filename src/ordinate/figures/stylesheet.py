@@ -120,6 +120,7 @@ pre {
   body { max-width: none; padding: 0; }
   .scroll { overflow: visible; max-height: none; }
   .scroll table { font-size: 7pt; }
+  .scroll th { font-size: inherit; white-space: normal; }
   .cards table { font-size: 8.5pt; }
   .scroll th, .scroll td, .cards th, .cards td { padding-left: .2rem; padding-right: .2rem; }
   .plate { border: 0; padding: 0; }
