@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,6 +15,11 @@ from ordinate.runs.plain import to_json
 
 WIDTH = 400
 """Columns for a file or a pipe, where nothing has to fit a window."""
+
+SHORT = 20
+"""Characters of a cell that stay on one line."""
+GAP = 3
+"""Columns between two of a table."""
 
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?|n/a|∞|-∞|failed|")
 
@@ -42,17 +47,44 @@ def print_json(document: Any) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
-    """Print a table; columns of numbers are set to the right."""
+    """Print a table; columns of numbers are set to the right. One too wide comes in parts."""
     cells = [["" if value is None else str(value) for value in row] for row in rows]
-    table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
-    )
-    for place, header in enumerate(headers):
-        numeric = bool(cells) and all(_NUMBER.fullmatch(row[place]) for row in cells)
-        table.add_column(Text(header), justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*map(Text, row))
-    console().print(table)
+    numeric = [
+        bool(cells) and all(_NUMBER.fullmatch(c) for c in column) for column in zip(*cells, strict=True)
+    ]
+    numeric = numeric or [False] * len(headers)
+    least = [min(SHORT, max(map(len, column))) for column in zip(headers, *cells, strict=True)]
+    keys = 1 + next((place for place, number in enumerate(numeric) if not number), 0)
+    screen = console()
+    for number, places in enumerate(in_parts(least, screen.width, keys)):
+        table = Table(
+            title=None if number else title or None,
+            title_justify="left",
+            title_style="bold",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+        )
+        for place in places:
+            side: Literal["left", "right"] = "right" if numeric[place] else "left"
+            table.add_column(Text(headers[place]), justify=side, overflow="fold", min_width=least[place])
+        for row in cells:
+            table.add_row(*(Text(row[place]) for place in places))
+        screen.print(table)
+
+
+def in_parts(widths: Sequence[int], window: int, keys: int) -> list[list[int]]:
+    """Columns that fit into a window together, each time behind the first `keys` of them; one at least.
+
+    >>> in_parts([4, 10, 10, 10], 43, 1), in_parts([4, 10, 10, 10], 42, 1)
+    ([[0, 1, 2, 3]], [[0, 1, 2], [0, 3]])
+    """
+    first = list(range(keys))
+    parts = [first]
+    for place in range(keys, len(widths)):
+        if parts[-1] != first and sum(widths[p] + GAP for p in (*parts[-1], place)) > window + GAP:
+            parts.append(first)
+        parts[-1] = [*parts[-1], place]
+    return parts
 
 
 def say(text: str = "") -> None:
