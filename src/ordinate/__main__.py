@@ -1,4 +1,7 @@
-"""The command `ordinate`, also `python -m ordinate`: Ctrl-C is answered before the libraries are loaded."""
+"""The command `ordinate`, also `python -m ordinate`: Ctrl-C is answered before the libraries are loaded.
+
+SIGTERM is answered as Ctrl-C is, so that what a queue or a system ends has saved its state.
+"""
 
 import os
 import signal
@@ -17,6 +20,7 @@ def main() -> int:
     from ordinate.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     return run()
 
 

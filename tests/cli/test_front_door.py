@@ -1,6 +1,7 @@
 """The command as a person meets it: a process of its own, its exit codes, its two streams."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,8 +59,9 @@ def test_train_evaluate_and_list(ordinate, call, recipe, monkeypatch, tmp_path):
     assert [found["id"] for found in listed.json["runs"]] == [run["id"] for run in trained.json["runs"]]
 
 
-def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_path, environment):
-    changes = ("--set", "training.steps=60", "--set", "training.save_seconds=0")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_path, environment, number):
+    changes = ("--set", "training.steps=600")
     words = ["train", str(recipe), *changes, "--out", str(tmp_path)]
     process = subprocess.Popen(
         [sys.executable, "-m", "ordinate", *words],
@@ -72,19 +74,25 @@ def test_ctrl_c_ends_in_one_line_and_the_run_can_be_resumed(call, recipe, tmp_pa
     )
     try:
         assert process.stderr is not None
-        assert "step 5/60" in process.stderr.readline()
-        process.send_signal(signal.SIGINT)
+        assert "step 5/600" in process.stderr.readline()
+        process.send_signal(number)
         out, err = process.communicate(timeout=30)
     finally:
         process.kill()
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == "interrupted: the runs so far are kept, add --resume to go on"
+    said = re.fullmatch(
+        r"stopped at step (\d+) of 600: the runs so far are kept, add --resume to go on", err.splitlines()[-1]
+    )
+    assert said, err
     assert out == ""
-    assert list(tmp_path.glob("*/seed-0/resume/step-*.safetensors"))
+    assert call("runs", "--store", str(tmp_path), "--json").json["runs"][0]["step"] == int(said[1])
+    refused = call(*words)
+    assert refused.code == 2
+    assert f"is stopped at step {said[1]} of 600" in refused.error
     resumed = call(*words, "--resume", "--json")
     assert resumed.code == 0, resumed.err
-    assert resumed.json["runs"][0]["step"] == 60
+    assert resumed.json["runs"][0]["step"] == 600
 
 
 def test_ctrl_c_while_the_commands_are_loaded_ends_in_one_line(environment):

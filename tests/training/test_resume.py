@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import torch
 from ordinate.errors import OrdinateError
 from ordinate.runs import Store
 from ordinate.training import Recipe, load_model, train
+from ordinate.training.interrupt import Stopped
 
 
 def recipe(every=25, **training):
@@ -175,6 +177,118 @@ def _save_until(last):
             plain(self, step, tensors, meta)
 
     return save
+
+
+@pytest.mark.parametrize("done", [1, 2], ids=["after the first end", "after the second end"])
+def test_stopped_between_the_ends_of_two_seeds(tmp_path, done):
+    r, seeds = recipe(batch=32, steps=20), [0, 1, 2]
+    whole = train(r, seeds, store=str(tmp_path / "whole"))
+    ended = []
+
+    def stop(**facts):
+        if "scores" in facts and facts["step"] == 20:
+            ended.append(facts)
+            if len(ended) == done:
+                raise Stop
+
+    with pytest.raises(Stop):
+        train(r, seeds, store=str(tmp_path / "stopped"), report=stop)
+    store = Store(tmp_path / "stopped")
+    assert [store.open(r.to_dict(), k).status for k in seeds].count("done") == done
+    for a, b in zip(whole, train(r, seeds, store=store, resume=True), strict=True):
+        assert_same_course(a, b)
+        assert not b.state_steps()
+
+
+def test_a_seed_that_is_named_alone_goes_on_beside_those_it_began_with(tmp_path):
+    r, seeds = EVERY_STEP, [0, 1, 2]
+    whole = train(r, seeds, store=str(tmp_path / "whole"))
+
+    def stop(**facts):
+        if facts["step"] == 7:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, seeds, store=str(tmp_path / "stopped"), report=stop)
+    (run,) = train(r, [1], store=str(tmp_path / "stopped"), resume=True)
+    assert run.seed == 1
+    assert_same_course(whole[1], run)
+
+
+def test_new_seeds_do_not_change_those_that_were_stopped(tmp_path):
+    r = EVERY_STEP
+    whole = train(r, [0, 1], store=str(tmp_path / "whole"))
+
+    def stop(**facts):
+        if facts["step"] == 7:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, [0, 1], store=str(tmp_path / "stopped"), report=stop)
+    runs = train(r, [0, 1, 2], store=str(tmp_path / "stopped"), resume=True)
+    assert [run.status for run in runs] == ["done"] * 3
+    for a, b in zip(whole, runs, strict=False):
+        assert_same_course(a, b)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_saves_the_state_of_the_step_under_way(tmp_path, number):
+    r = recipe(save_seconds=1000.0, log_every=5)
+    whole = train(r, [0, 1], store=str(tmp_path / "whole"))
+
+    def press(**facts):
+        if facts["step"] == 15:
+            signal.raise_signal(number)
+
+    with pytest.raises(Stopped, match="stopped at step 15 of 50"):
+        train(r, [0, 1], store=str(tmp_path / "stopped"), report=press)
+    store = Store(tmp_path / "stopped")
+    assert [store.open(r.to_dict(), k).state_steps() for k in (0, 1)] == [[15], [15]]
+    with pytest.raises(OrdinateError, match="is stopped at step 15 of 50: add --resume to go on"):
+        train(r, [0, 1], store=store)
+    for a, b in zip(whole, train(r, [0, 1], store=store, resume=True), strict=True):
+        assert_same_course(a, b)
+
+
+def test_a_second_signal_stops_at_once(tmp_path):
+    def press(**facts):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        train(recipe(), [0], store=str(tmp_path), report=press)
+    assert not isinstance(raised.value, Stopped)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_seed_that_failed_is_left_as_it_is(tmp_path, monkeypatch):
+    from ordinate.training.data import Data
+
+    plain = Data.at
+
+    def poisoned(self, step):
+        batch = plain(self, step)
+        batch.input[0, 0, 0] = float("inf")
+        return batch
+
+    monkeypatch.setattr(Data, "at", poisoned)
+    (first,) = train(recipe(), [0], store=str(tmp_path))
+    record = first.record()
+    assert record["status"] == "failed"
+    monkeypatch.undo()
+    (again,) = train(recipe(), [0], store=str(tmp_path), resume=True)
+    assert again.record() == record
+    with pytest.raises(OrdinateError, match=r"failed, the loss is .* at step 1: delete its folder"):
+        train(recipe(), [0], store=str(tmp_path))
+
+
+def test_states_that_a_kill_after_the_end_has_left_are_removed(tmp_path):
+    r = recipe(steps=5)
+    (run,) = train(r, [0], store=str(tmp_path))
+    run.save_state(5, {"x": torch.zeros(1)}, {})
+    train(r, [0], store=str(tmp_path))
+    assert not run.state_steps()
 
 
 def test_a_done_run_is_not_trained_again(tmp_path):

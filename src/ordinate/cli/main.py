@@ -39,9 +39,9 @@ from ordinate.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
 from ordinate.errors import OrdinateError, nearest
 
 ON_INTERRUPT = {
-    "train": "interrupted: the runs so far are kept, add --resume to go on",
-    "reproduce": "interrupted: the runs so far are kept, the same command goes on from them",
-    "study": "interrupted: the runs so far are kept, the same command goes on from them",
+    "train": "{}: the runs so far are kept, add --resume to go on",
+    "reproduce": "{}: the runs so far are kept, the same command goes on from them",
+    "study": "{}: the runs so far are kept, the same command goes on from them",
     "serve": "the page is closed",
 }
 
@@ -160,9 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(arguments or ["--help"])
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         asked = next((word for word in arguments if word in ON_INTERRUPT), "")
-        line, code = ON_INTERRUPT.get(asked, "interrupted"), INTERRUPTED
+        line, code = ON_INTERRUPT.get(asked, "{}").format(str(interrupt) or "interrupted"), INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
         return BROKEN_PIPE

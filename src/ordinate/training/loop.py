@@ -12,10 +12,12 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.evaluation.points import Point
 from ordinate.models import Model
-from ordinate.runs import Run, Store
+from ordinate.runs import Run, Store, status_now
+from ordinate.runs.lock import held
 from ordinate.seeds import derive
 from ordinate.training.ensemble import ensemble_losses
 from ordinate.training.initial import check_initial
+from ordinate.training.interrupt import Stopped, StopRequest
 from ordinate.training.limits import check_lengths, check_memory, resolve_device
 from ordinate.training.member import DTYPES, Member, point_name
 from ordinate.training.parallel import World
@@ -38,10 +40,12 @@ def train(
 ) -> list[Run]:
     """Train a recipe with each of the seeds, all in one vectorised pass, and return their runs.
 
-    Runs that are done are left as they are. One that was stopped goes on with `resume`, and ends bit-equal to one
-    never stopped. A seed whose loss is not a number is recorded as failed and the others go on. `report` is
-    called with facts (step, steps, loss, rate, seconds, losses by seed) as training proceeds, and with scores by seed
-    where it measures.
+    Runs that ended, done or failed, are left as they are. One that was stopped goes on with `resume`, and ends
+    bit-equal to one never stopped. Matrix products of several seeds round otherwise than those of one, so a seed
+    that began beside others goes on beside them, also where `seeds` names it alone. A seed whose loss is not a
+    number is recorded as failed and the others go on. Ctrl-C and SIGTERM are answered after the step under way,
+    with its state saved. `report` is called with facts (step, steps, loss, rate, seconds, losses by seed) as
+    training proceeds, and with scores by seed where it measures.
     """
     store = Store(store) if isinstance(store, str) else store
     seeds = list(dict.fromkeys(seeds))
@@ -52,25 +56,54 @@ def train(
     check_lengths(recipe)
     check_initial(recipe, store)
     document = recipe.to_dict()
-    with world.joined(device), world.store(store) as written, contextlib.ExitStack() as locks:
+    with world.joined(device), world.store(store) as written:
         runs = [written.open(document, seed) for seed in seeds]
         todo = [run for run in runs if run.status != "done"]
         if not resume:
             for run in todo:
                 _refuse_started(run)
-        if world.told(bool(todo)):
-            for run in todo:
-                locks.enter_context(run.lock())
-            _Training(recipe, todo, store, device, world, report or (lambda **facts: None)).go()
+        for beside in world.told(_passes(todo)):
+            world.check(len(beside))
+            with contextlib.ExitStack() as locks:
+                members = [run for seed in beside if (run := written.open(document, seed)).status != "done"]
+                for run in members:
+                    locks.enter_context(run.lock())
+                if any(run.status != "failed" for run in members):
+                    _Training(recipe, members, store, device, world, report or (lambda **facts: None)).go()
+        for run in runs:
+            _tidy(run)
     return runs
 
 
 def _refuse_started(run: Run) -> None:
-    if run.status in ("running", "failed"):
+    record, status = run.record(), status_now(run.path, run.status)
+    if status == "failed":
         raise OrdinateError(
-            f"run {run.id} was started before and is {run.status} at step {run.record().get('step', 0)}: "
-            "add --resume to go on, or write to another folder with --out"
+            f"run {run.id} failed, {record.get('error')}: delete its folder to train it again, or write to another "
+            "folder with --out"
         )
+    if status in ("running", "stopped"):
+        raise OrdinateError(
+            f"run {run.id} was started before and is {status} at step {record.get('step', 0)} of "
+            f"{record.get('steps')}: add --resume to go on, or write to another folder with --out"
+        )
+
+
+def _passes(runs: Sequence[Run]) -> list[list[int]]:
+    """The seeds of each pass: those that began together go on together, and all that are new begin together."""
+    passes: list[list[int]] = []
+    for run in runs:
+        began: list[int] = run.record().get("together") or []
+        if began and not any(run.seed in seeds for seeds in passes):
+            passes.append(began)
+    new = [run.seed for run in runs if not any(run.seed in seeds for seeds in passes)]
+    return [*passes, new] if new else passes
+
+
+def _tidy(run: Run) -> None:
+    """Remove states that a kill just after the end of a run has left."""
+    if run.status == "done" and not held(run.path / "lock"):
+        run.drop_states()
 
 
 class _Training:
@@ -116,6 +149,7 @@ class _Training:
                 step=step,
                 steps=self.recipe.training.steps,
                 parameters=member.parameters,
+                together=[m.seed for m in self.members] if self._can_map() else [member.seed],
                 error=None,
             )
         return step, seconds
@@ -138,9 +172,16 @@ class _Training:
     def go(self) -> None:
         """Train to the end. The noise of a step (dropout, random positions) depends on the seed and the step alone."""
         with torch.random.fork_rng(devices=[]):
-            self._go()
+            with StopRequest() as stop:
+                self._take_steps(stop)
+            # From these states nothing is trained: the seeds that a kill leaves unfinished end with the same numbers.
+            self._save()
+            for member in self.active:
+                self._finish(member)
+            for member in self.members:
+                member.run.drop_states()
 
-    def _go(self) -> None:
+    def _take_steps(self, stop: StopRequest) -> None:
         training, evaluation = self.recipe.training, self.recipe.evaluation
         started, saved = time.monotonic() - self.seconds, time.monotonic()
         while self.step < training.steps and self.active:
@@ -155,15 +196,18 @@ class _Training:
             if training.checkpoint_every and self.step % training.checkpoint_every == 0:
                 for member in self.active:
                     _checkpoint(member, member.best, self.step)
-            if time.monotonic() - saved >= training.save_seconds and self.step < training.steps:
-                for member in self.active:
-                    member.run.save_state(self.step, *member.pack(self.seconds))
-                    member.run.update(step=self.step)
+            asked = self.world.any(stop.asked, self.device)
+            if asked or (time.monotonic() - saved >= training.save_seconds and self.step < training.steps):
+                self._save()
                 saved = time.monotonic()
+            if asked:
+                raise Stopped(f"stopped at step {self.step} of {training.steps}")
+
+    def _save(self) -> None:
+        """Save the states of this step, to go on from."""
         for member in self.active:
-            self._finish(member)
-        for member in self.members:
-            member.run.drop_states()
+            member.run.save_state(self.step, *member.pack(self.seconds))
+            member.run.update(step=self.step)
 
     def _advance(self) -> list[float]:
         """One step of all active members."""
@@ -197,7 +241,7 @@ class _Training:
 
     def _can_map(self) -> bool:
         """Whether the members can be computed in one pass; what draws random numbers cannot."""
-        model = self.active[0].model
+        model = self.members[0].model
         return model.vectorised and not model.encoding.random and not self.recipe.training.compile
 
     def _noise(self, seed: int) -> int:

@@ -101,6 +101,10 @@ class World:
         dist.all_reduce(values)
         return values / self.size
 
+    def any(self, value: bool, device: torch.device) -> bool:
+        """Whether it holds in any of the processes, which meet on `device`."""
+        return value if self.size == 1 else bool(self.mean(torch.tensor(float(value), device=device)) > 0)
+
     def told(self, value: T) -> T:
         """What the first process has."""
         if self.size == 1:
