@@ -5,13 +5,14 @@ from typing import ClassVar
 import torch
 
 from ordinate.attention import Class
-from ordinate.evaluation import sweep
+from ordinate.encodings import Pairwise
+from ordinate.lab.evaluation import sweep
+from ordinate.lab.structure import check
+from ordinate.lab.tasks import TASKS
+from ordinate.lab.tasks.numbers.base import Numbers
+from ordinate.lab.training import Recipe, Training, load_model, train
 from ordinate.models import ResidualEncoder
-from ordinate.positions.encodings import Pairwise
-from ordinate.positions.relations import aligned, window
-from ordinate.tasks import TASKS
-from ordinate.tasks.numbers.base import Numbers
-from ordinate.training import Recipe, Training, load_model, train
+from ordinate.relations import aligned, window
 
 
 class Smooth(Numbers):
@@ -30,9 +31,9 @@ TASKS["smooth"] = Smooth  # so that recipes and checkpoints can name it
 task = Smooth(length=8)
 structure = aligned("number") * window(back=2)
 print(structure.show(task.coordinates(5)))
-for finding in (aligned("number") * window(back=1)).check(task, layers=1):
+for finding in check(aligned("number") * window(back=1), task, layers=1):
     print(f"one place back is not enough. {finding}")
-assert not structure.check(task, layers=1), "the task has the structure that was declared"
+assert not check(structure, task, layers=1), "the task has the structure that was declared"
 
 model = ResidualEncoder(
     layers=1, width=32, hidden=64, attention=Class(), encoding=(Pairwise(relation=structure),)

@@ -1,9 +1,9 @@
 """Build, train and evaluate a model in ten lines, without the command line."""
 
-from ordinate.evaluation import sweep
+from ordinate.lab.evaluation import sweep
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe, Training, load_model, train
 from ordinate.models import Positional
-from ordinate.tasks import make_task
-from ordinate.training import Recipe, Training, load_model, train
 
 task = make_task("sum", length=8)
 recipe = Recipe(name="quickstart", task=task, model=Positional(), training=Training(steps=300))

@@ -1,9 +1,9 @@
 """Widths of positional attention under an equal number of steps: `ordinate study examples/study.py`."""
 
+from ordinate.lab.studies import StudyPlan
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Evaluation, Recipe, Training
 from ordinate.models import Positional
-from ordinate.studies import StudyPlan
-from ordinate.tasks import make_task
-from ordinate.training import Evaluation, Recipe, Training
 
 task = make_task("sum", length=4)
 training, evaluation = Training(steps=100, batch=64), Evaluation(count=200, axes={"scale": (2.0, 4.0)})

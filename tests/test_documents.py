@@ -81,14 +81,21 @@ def python_blocks(name):
 def test_the_map_of_contributing_is_that_of_the_imports_and_folders():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     block, table = text.partition("## The map")[2].partition("## Add a task")[0].split("```")[1:]
-    drawn = [re.split(r" {3,}", line)[0].split() for line in block.strip().splitlines()]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = project["tool"]["importlinter"]["contracts"]
-    layers = [layer.replace("ordinate.", "").split(" | ") for layer in contract["layers"]]
-    assert [sorted(names) for names in drawn] == [sorted(names) for names in layers]
-    modules = (path.relative_to(ROOT / "src" / "ordinate") for path in (ROOT / "src" / "ordinate").glob("*"))
-    own = {path.stem for path in modules if path.suffix in ("", ".py") and not path.name.startswith("__")}
-    assert own == {name for names in drawn for name in names}
+    rooms, lab = (contract["layers"] for contract in project["tool"]["importlinter"]["contracts"])
+    source = ROOT / "src" / "ordinate"
+    drawn = {"": [], **{folder: [] for folder in ("app", "lab")}}
+    room = ""
+    for line in block.strip().splitlines():
+        names = re.split(r" {3,}", line.strip())[0].split()
+        drawn[room if line.startswith(" ") else ""].append(names)
+        room = room if line.startswith(" ") else names[0]
+    assert drawn[""] == [layer.replace("ordinate.", "").split(" | ") for layer in rooms]
+    assert drawn["lab"] == [layer.split(" | ") for layer in lab]
+    for folder, lines in drawn.items():
+        own = {path.stem for path in (source / folder).glob("*") if path.suffix in ("", ".py")}
+        own = {name for name in own if not name.startswith("__")}
+        assert own == {name for names in lines for name in names}
 
     named = {folder.rstrip("/") for folder in re.findall(r"^\| `(\S+)` \|", table, re.MULTILINE)}
     kept = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -100,9 +107,9 @@ def test_the_map_of_contributing_is_that_of_the_imports_and_folders():
 def test_the_task_and_the_encoding_of_contributing_work():
     import torch
 
+    from ordinate.encodings import NoPosition, Site
+    from ordinate.lab.tasks import make_task
     from ordinate.models import Standard, build_model
-    from ordinate.positions.encodings import NoPosition, Site
-    from ordinate.tasks import make_task
 
     task_code, encoding_code = python_blocks("CONTRIBUTING.md")
     names: dict = {}
@@ -155,9 +162,9 @@ def test_ci_prints_the_closing_line_of_make_test():
 def test_the_commands_and_columns_of_reports_are_those_of_today(tmp_path, monkeypatch, capsys):
     import shlex
 
-    from ordinate.cli.main import main
-    from ordinate.cli.run_panels import COLUMNS
-    from ordinate.figures.frames import VALUES, VERDICTS
+    from ordinate.app.cli.main import main
+    from ordinate.app.cli.run_panels import COLUMNS
+    from ordinate.lab.report.frames import VALUES, VERDICTS
 
     text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
     for columns in (VALUES, VERDICTS, COLUMNS):

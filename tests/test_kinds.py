@@ -2,10 +2,10 @@
 
 import pytest
 
+from ordinate.encodings import ENCODINGS, OneHot, Sinusoidal
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.positions.encodings import ENCODINGS, OneHot, Sinusoidal
-from ordinate.training.schedule import SCHEDULES, Cosine
+from ordinate.lab.training.schedule import SCHEDULES, Cosine
 
 KNOWN = ", ".join(sorted(ENCODINGS))
 

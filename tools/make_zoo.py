@@ -14,16 +14,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ordinate.evaluation.sweep import Model
-from ordinate.programs.collection import find_program
-from ordinate.programs.compiler.compile import compile_program
-from ordinate.programs.files import FACTS, MODEL, describe, load, save
-from ordinate.programs.task import task_of
-from ordinate.runs import Run, Store, environment, read_json, write_json, write_tensors
-from ordinate.tasks import Task
-from ordinate.training import Recipe, load_model
-from ordinate.zoo.cards import FOLDER
-from ordinate.zoo.suite import score
+from ordinate.lab.evaluation.sweep import Model
+from ordinate.lab.programs.collection import find_program
+from ordinate.lab.programs.compiler.compile import compile_program
+from ordinate.lab.programs.files import FACTS, MODEL, describe, load, save
+from ordinate.lab.programs.task import task_of
+from ordinate.lab.runs import Run, Store, environment, read_json, write_json, write_tensors
+from ordinate.lab.tasks import Task
+from ordinate.lab.training import Recipe, load_model
+from ordinate.lab.zoo.cards import FOLDER
+from ordinate.lab.zoo.suite import score
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 

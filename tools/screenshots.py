@@ -7,7 +7,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
-from tests.web.serving import served  # noqa: E402
+from tests.app.web.serving import served  # noqa: E402
 from tools.browser import find, options  # noqa: E402
 
 IMAGES = ROOT / "docs" / "img"

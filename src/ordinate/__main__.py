@@ -8,7 +8,7 @@ import signal
 import sys
 from types import FrameType
 
-from ordinate.cli.failures import INTERRUPTED
+from ordinate.app.cli.failures import INTERRUPTED
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _stop)
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # else a count of bytes warns of memory of before
-    from ordinate.cli.main import main as run
+    from ordinate.app.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

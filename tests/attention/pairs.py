@@ -3,7 +3,7 @@
 import torch
 from hypothesis import strategies as st
 
-from ordinate.positions.relations.pattern import Pattern
+from ordinate.relations.pattern import Pattern
 
 FORMS = ("content", "content + class", "class", "class only")
 

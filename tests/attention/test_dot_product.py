@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.attention import attention_scores, attention_weights, mix
-from ordinate.positions.encodings import Pairs
-from ordinate.positions.relations import Pattern
+from ordinate.encodings import Pairs
+from ordinate.relations import Pattern
 
 
 def pattern_of(classes):

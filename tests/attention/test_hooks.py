@@ -5,8 +5,8 @@ import torch
 
 from ordinate.attention import captured, hooks, patched
 from ordinate.errors import OrdinateError
+from ordinate.lab.tasks import make_task
 from ordinate.models import Positional, Standard, build_model
-from ordinate.tasks import make_task
 
 TASK = make_task("sum", length=4)
 PLACES = ("query", "key", "scores", "weights", "values", "output")

@@ -7,12 +7,12 @@ import torch
 
 from ordinate.attention import FORMS, captured, patched
 from ordinate.attention.choose import is_sparse
+from ordinate.encodings import ENCODINGS
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.tasks import make_task
 from ordinate.models import ResidualEncoder, build_model
-from ordinate.positions.encodings import ENCODINGS
-from ordinate.positions.relations import ABSENT
-from ordinate.tasks import make_task
+from ordinate.relations import ABSENT
 
 TASK = make_task("addition", digits=2, width=3)
 WINDOW = {"kind": "product", "of": ["aligned", {"kind": "window", "back": 2}]}

@@ -18,10 +18,10 @@ from transformers import (
 )
 
 from ordinate.attention import Class, ContentClass
+from ordinate.encodings import Alibi, Pairwise, Shaw
 from ordinate.errors import OrdinateError
 from ordinate.hub import load_class_vectors, put_attention
-from ordinate.positions.encodings import Alibi, Pairwise, Shaw
-from ordinate.positions.relations import between, everywhere, relative, where
+from ordinate.relations import between, everywhere, relative, where
 from tests.hub.hosts import (
     FORMS,
     HOSTS,

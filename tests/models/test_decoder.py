@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from ordinate.attention import captured
+from ordinate.encodings import Learned, OneHot
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe, train
 from ordinate.models import MIXED_TYPES, MODELS, Decoder, PositionalDecoder, build_model
-from ordinate.positions.encodings import Learned, OneHot
-from ordinate.tasks import make_task
-from ordinate.training import Recipe, train
 
 TASK = make_task("k-hop", length=12, alphabet=3)
 SMALL = {"layers": 2, "heads": 2, "width": 8, "hidden": 16}

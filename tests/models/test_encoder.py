@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.attention import ContentClass
+from ordinate.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.tasks import TASKS, make_task
+from ordinate.lab.tasks.arithmetic.vocabulary import TIMES
 from ordinate.models import MODELS, ResidualEncoder, build_model
 from ordinate.models.encoder import IDLE, GatedPerceptron
-from ordinate.positions.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
-from ordinate.positions.relations import aligned, leap, uniform, window
-from ordinate.tasks import TASKS, make_task
-from ordinate.tasks.arithmetic.vocabulary import TIMES
+from ordinate.relations import aligned, leap, uniform, window
 
 TASK = make_task("addition", digits=2, width=3)
 SMALL = {"layers": 2, "heads": 4, "width": 16, "hidden": 16}

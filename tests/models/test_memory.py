@@ -6,10 +6,7 @@ import pytest
 import torch
 
 from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, toeplitz
-from ordinate.errors import OrdinateError
-from ordinate.kinds import choose
-from ordinate.models import MODELS, Memory, NoNorm, PostNorm, PreNorm, build_model
-from ordinate.positions.encodings import (
+from ordinate.encodings import (
     T5,
     Alibi,
     Combined,
@@ -23,11 +20,14 @@ from ordinate.positions.encodings import (
     RpeLog,
     Site,
 )
-from ordinate.positions.encodings.rpe import LinBias
-from ordinate.tasks import make_task
-from ordinate.training import Recipe, train
-from ordinate.training.ensemble import ensemble_losses
-from ordinate.training.limits import ensemble_bytes
+from ordinate.encodings.rpe import LinBias
+from ordinate.errors import OrdinateError
+from ordinate.kinds import choose
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe, train
+from ordinate.lab.training.ensemble import ensemble_losses
+from ordinate.lab.training.limits import ensemble_bytes
+from ordinate.models import MODELS, Memory, NoNorm, PostNorm, PreNorm, build_model
 
 TASK = make_task("fixed-memory", length=12, lags=(1, 3))
 SMALL = {"layers": 2, "heads": 3, "width": 4, "hidden": 5}

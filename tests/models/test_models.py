@@ -5,11 +5,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.encodings import ENCODINGS, Binary, Learned, NoPosition, OneHot, Rope, Sinusoidal
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.tasks import make_task
 from ordinate.models import ABLATION, MODELS, Hybrid, Positional, Standard, build_model
-from ordinate.positions.encodings import ENCODINGS, Binary, Learned, NoPosition, OneHot, Rope, Sinusoidal
-from ordinate.tasks import make_task
 
 
 def parameters(settings, n=8, task="sum"):

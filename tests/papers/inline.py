@@ -1,6 +1,6 @@
 """An engine for tests of what is done with runs: it trains here, one after the other, and starts no process."""
 
-from ordinate.runs import Event, LocalEngine, Outcome
+from ordinate.lab.runs import Event, LocalEngine, Outcome
 
 
 class Inline(LocalEngine):

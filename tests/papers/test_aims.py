@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim
-from ordinate.evaluation.statistics import hierarchical_difference
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
+from ordinate.lab.evaluation.statistics import hierarchical_difference
 from ordinate.papers.aims import Beats, Falls, Keeps, Measured, at_least, at_most, sought
 
 POINTS = ["validation", "length=10", "length=20"]

@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 import torch
 
+from ordinate.encodings import ENCODINGS
 from ordinate.errors import OrdinateError
-from ordinate.evaluation import test_set
-from ordinate.evaluation.metrics import within_tolerance
+from ordinate.lab.evaluation import test_set
+from ordinate.lab.evaluation.metrics import within_tolerance
+from ordinate.lab.training import Recipe
 from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.arena.cells import SIZES, cell, cells
 from ordinate.papers.arena.contests import FACTORS, contests
 from ordinate.papers.arena.entrants import EVEN, Absent, built, entrants
 from ordinate.papers.arena.figure import Arena
-from ordinate.positions.encodings import ENCODINGS
-from ordinate.training import Recipe
 from tests.papers.inline import Inline
 
 LENGTHS, VALUES = FIGURES["arena/lengths"], FIGURES["arena/values"]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.lab.runs import Run
 from ordinate.papers.arena.cells import SIZES, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.figure import heat_of, table_of
 from ordinate.papers.arena.ranking import ranked
 from ordinate.papers.arena.scores import Score, same_models, score
-from ordinate.runs import Run
 
 
 def scored(entrant, values, contest="copy", learned=True, refused=(), absent="", losses=None):

@@ -2,11 +2,11 @@
 
 import pytest
 
+from ordinate.lab.runs import Store
+from ordinate.lab.runs.archive import unpack
 from ordinate.papers import FIGURES
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import entrants
-from ordinate.runs import Store
-from ordinate.runs.archive import unpack
 from tests.papers.stored import RESULTS, STORED, stored
 
 NAMES = [name for name in STORED if name.startswith("arena/")]

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ordinate.lab.training import Recipe
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond import addition
 from ordinate.papers.beyond.recipes import absolute, related
 from ordinate.papers.extrapolation import Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.relations import aligned, window
-from ordinate.training import Recipe
+from ordinate.relations import aligned, window
 from tests.papers.inline import Inline
 
 BEYOND = {name: figure for name, figure in FIGURES.items() if name.startswith("beyond/")}

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
 from ordinate.papers.positional.blind import answers, blind_error
 from ordinate.papers.positional.mixed import BLIND, mixed_type, mixed_type_samples, task
-from ordinate.seeds import generator
-from ordinate.tasks import make_task
 
 
 @pytest.mark.parametrize(("query", "known"), [("min", 0.0676), ("sum", 0.695)])

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
+from ordinate.lab.runs import Store
+from ordinate.lab.training import train
 from ordinate.papers import FIGURES
 from ordinate.papers.positional import descent, value_scale
 from ordinate.papers.positional.descent import compiled_for, distance, how_far
 from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
-from ordinate.runs import Store
-from ordinate.training import train
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/compiled"]

@@ -2,10 +2,10 @@
 
 import pytest
 
+from ordinate.lab.tasks import make_task
 from ordinate.models import Positional, build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.positional.cost import MODELS, SIZES, measure
-from ordinate.tasks import make_task
 from tests.papers.inline import Inline
 
 

@@ -1,8 +1,8 @@
 """The depth of compiled programs: counted, within the theorem, drawn."""
 
+from ordinate.lab.programs.collection import PROGRAMS, STATIC
 from ordinate.papers import FIGURES
 from ordinate.papers.positional import depth as module
-from ordinate.programs.collection import PROGRAMS, STATIC
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/depth"]

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.runs import Store
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import AdamW, Evaluation, Training, load_model
 from ordinate.papers.positional.fine_tuning import ANSWER_TOKENS, LanguageModel, fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, fingerprint
-from ordinate.runs import Store
-from ordinate.tasks import make_task
-from ordinate.training import AdamW, Evaluation, Training, load_model
 from tests.papers.tiny_gpt2 import END
 
 CPU = torch.device("cpu")

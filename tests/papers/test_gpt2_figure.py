@@ -11,7 +11,7 @@ from ordinate.papers import FIGURES
 from ordinate.papers.positional import fine_tuning, gpt2
 from ordinate.papers.positional.fine_tuning import LanguageModel
 from ordinate.papers.positional.gpt2 import VARIABLE, FineTuning, NotAtHandError, find_weights, fingerprint
-from tests.cli.conftest import Answer
+from tests.app.cli.conftest import Answer
 
 FIGURE = FIGURES["positional/mixed-type"]
 
@@ -97,7 +97,7 @@ def broken(folder, tmp_path, name):
     ],
 )
 def test_a_named_folder_without_a_gpt2_is_refused(folder, tmp_path, monkeypatch, capsys, name, line):
-    from ordinate.cli.main import main
+    from ordinate.app.cli.main import main
 
     monkeypatch.setenv(VARIABLE, str(broken(folder, tmp_path, name)))
     command = ["reproduce", "positional/mixed-type", "--scale", "smoke", "--out", str(tmp_path / "out")]

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordinate.evaluation.claims import AtLeast, AtMost
+from ordinate.lab.evaluation.claims import AtLeast, AtMost
+from ordinate.lab.training.limits import check_lengths
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.line_aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.lines import Line, Lines
 from ordinate.papers.memories import decaying
 from ordinate.papers.positional.sizes import SIZES
 from ordinate.papers.positional.value_scale import recipe_for
-from ordinate.theory.biases import LOG_SHIFTED
-from ordinate.training.limits import check_lengths
+from ordinate.papers.theory.biases import LOG_SHIFTED
 from tests.papers.inline import Inline
 
 LINES = {name: figure for name, figure in FIGURES.items() if isinstance(figure, Lines)}

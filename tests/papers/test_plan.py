@@ -3,16 +3,16 @@
 import pytest
 import torch
 
-from ordinate.evaluation.cost import operations, peak_bytes
+from ordinate.encodings import Alibi, KerpleLog, NoPosition
+from ordinate.lab.evaluation.cost import operations, peak_bytes
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
+from ordinate.lab.threads import threads
+from ordinate.lab.training import Recipe, Training
+from ordinate.lab.training.price import Price, calls_of, price
 from ordinate.models import Positional, ResidualEncoder, build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.plan import Gpu, plan
-from ordinate.positions.encodings import Alibi, KerpleLog, NoPosition
-from ordinate.seeds import generator
-from ordinate.tasks import make_task
-from ordinate.threads import threads
-from ordinate.training import Recipe, Training
-from ordinate.training.price import Price, calls_of, price
 
 
 def recipe(**training):
@@ -41,7 +41,7 @@ def test_a_step_is_counted_and_timed_on_one_thread(monkeypatch, measure):
         seen.append(torch.get_num_threads())
         return 1
 
-    monkeypatch.setattr(f"ordinate.training.price.{measure}", measured)
+    monkeypatch.setattr(f"ordinate.lab.training.price.{measure}", measured)
     with threads(2):
         price(recipe())
         assert torch.get_num_threads() == 2
@@ -70,7 +70,7 @@ def test_memory_is_that_of_a_whole_batch(monkeypatch, width, length, encoding):
     """Few numbers beside many weights, and tables that positions decide, measured on one sample and worked out."""
     task = make_task("sum", length=length)
     settings = ResidualEncoder(layers=2, width=width, heads=2, hidden=4 * width, encoding=(encoding,))
-    monkeypatch.setattr("ordinate.training.price.ENOUGH", 1)
+    monkeypatch.setattr("ordinate.lab.training.price.ENOUGH", 1)
     found = price(Recipe(name="held", task=task, model=settings, training=Training(batch=16)))
     model, batch = build_model(settings, task, seed=0), task.sample(16, generator=generator(0, "test"))
     held = peak_bytes(lambda: model(batch.input, batch.coordinates))

@@ -9,10 +9,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordinate.lab.tasks import make_task
 from ordinate.papers.positional import prompts
 from ordinate.papers.positional.fine_tuning import ANSWER_TOKENS
 from ordinate.papers.positional.prompts import judge_answers, read_answer, write_prompts
-from ordinate.tasks import make_task
 
 
 def test_examples_in_the_documentation_are_right():

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from ordinate.lab.training import Recipe
 from ordinate.models import build_model
 from ordinate.papers import published
-from ordinate.training import Recipe
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted(ROOT.glob("recipes/published/*.toml"))

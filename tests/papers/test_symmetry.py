@@ -2,9 +2,9 @@
 
 import pytest
 
+from ordinate.lab.tasks.arithmetic.cascades import cascade_distribution
+from ordinate.lab.tasks.arithmetic.levels import carry_levels_distribution
 from ordinate.papers import published
-from ordinate.tasks.arithmetic.cascades import cascade_distribution
-from ordinate.tasks.arithmetic.levels import carry_levels_distribution
 
 
 def test_cascades_are_distributed_as_published():

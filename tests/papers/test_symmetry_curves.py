@@ -8,7 +8,10 @@ import pytest
 import torch
 
 from ordinate.attention import Content, ContentClass
-from ordinate.figures.style import look_of
+from ordinate.lab.report.style import look_of
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe
+from ordinate.lab.training.limits import check_lengths
 from ordinate.papers import FIGURES
 from ordinate.papers.extrapolation import Extrapolation
 from ordinate.papers.symmetry.curves import products, relative_sums
@@ -20,9 +23,6 @@ from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
 from ordinate.papers.symmetry.vectors import MAPS
 from ordinate.papers.trained import Trained
-from ordinate.tasks import make_task
-from ordinate.training import Recipe
-from ordinate.training.limits import check_lengths
 
 TRAINED = {
     name: figure

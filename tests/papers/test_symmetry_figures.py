@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from ordinate import papers
-from ordinate.cli.main import main
+from ordinate.app.cli.main import main
 from ordinate.errors import OrdinateError
-from ordinate.evaluation.claims import AtLeast, Claim
+from ordinate.lab.evaluation.claims import AtLeast, Claim
+from ordinate.lab.runs import LocalEngine
+from ordinate.lab.tasks.ring import Ring
 from ordinate.papers import FIGURES, Result, published, rewrite_report
 from ordinate.papers.computed import Computed
 from ordinate.papers.symmetry.counts import Known
 from ordinate.papers.symmetry.maps import absolute_numbers, relative_numbers, shifted_numbers
-from ordinate.runs import LocalEngine
-from ordinate.tasks.ring import Ring
-from ordinate.theory import circulant, wanted
+from ordinate.papers.theory import circulant, wanted
 
 COMPUTED = {
     name: figure

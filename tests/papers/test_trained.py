@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ordinate.lab.runs import Store
+from ordinate.lab.training import Recipe
 from ordinate.papers.trained import trained_at
-from ordinate.runs import Store
-from ordinate.training import Recipe
 
 FILL_DOCS = Path(__file__).parents[2] / "tools" / "fill_docs.py"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.runs import Store
 from ordinate.papers import FIGURES, published, rewrite_report
 from ordinate.papers.positional import value_scale
 from ordinate.papers.positional.value_scale import POINTS, SETTINGS, TASKS, recipe_for
-from ordinate.runs import Store
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/value-scale"]

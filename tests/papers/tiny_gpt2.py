@@ -2,8 +2,8 @@
 
 import torch
 
+from ordinate.lab.tasks import make_task
 from ordinate.papers.positional.prompts import write_prompts
-from ordinate.tasks import make_task
 
 END = "<|endoftext|>"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.theory.expected_memories import VARIANTS, check_advice
+from tests.papers.theory.expected_memories import VARIANTS, check_advice
 
 
 @pytest.mark.parametrize("expected", VARIANTS, ids=lambda e: f"{e.task} {e.why[:24]}")

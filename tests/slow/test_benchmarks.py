@@ -1,12 +1,12 @@
 """Every section that times trainings runs with the quick settings and returns the rows that it declares."""
 
 import pytest
+from bench.crew import Crew
+from bench.published import change, published
 
-from ordinate.benchmarks import QUICK
-from ordinate.benchmarks.crew import Crew
-from ordinate.benchmarks.published import change, published
+from bench import QUICK
 from ordinate.errors import OrdinateError
-from tests.benchmarks.rows import rows_of, targets
+from tests.bench.rows import rows_of, targets
 
 
 def test_throughput():
@@ -37,7 +37,7 @@ def test_a_process_that_dies_is_an_error():
 
 
 def test_quality(monkeypatch):
-    monkeypatch.setattr("ordinate.benchmarks.quality.bfloat16_speed", lambda settings: 2.0)
+    monkeypatch.setattr("bench.quality.bfloat16_speed", lambda settings: 2.0)
     rows = rows_of("quality")
     worst = rows["float32: largest of final losses"]["value"]
     assert list(targets(rows).values()) == [worst] * 3

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ordinate.cli.main import main
+from ordinate.app.cli.main import main
 from tests.links import broken_site
 from tests.test_documents import ROOT, example_errors
 
@@ -23,7 +23,7 @@ def test_the_first_example_learns(tmp_path, monkeypatch, capsys):
 def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_lengths(
     tmp_path, monkeypatch, capsys
 ):
-    from ordinate.tasks import TASKS
+    from ordinate.lab.tasks import TASKS
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(TASKS, "smooth", TASKS["sum"])  # the example registers its own: forget it afterwards
@@ -35,7 +35,7 @@ def test_the_structure_of_an_own_task_is_shown_checked_and_carried_to_other_leng
     mse = [float(line.rsplit(" ", 1)[1]) for line in errors]
     assert len(mse) == 3
     assert max(mse) < 0.05  # the answers vary by 0.5
-    assert names["structure"].check(names["task"], layers=1) == []
+    assert check(names["structure"], names["task"], layers=1) == []
     code = [line for line in example.read_text().splitlines() if line.strip()]
     assert len(code) < 40
 

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from tests.runs.test_engine import script
+from tests.lab.runs.test_engine import script
 
 
 def test_functions_and_definitions_of_a_guarded_script_are_known_to_its_workers(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.training.test_ensemble import COURSES, assert_members_follow_separate_runs, recipe
+from tests.lab.training.test_ensemble import COURSES, assert_members_follow_separate_runs, recipe
 
 
 @pytest.mark.parametrize(("model", "training"), COURSES)

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from ordinate.evaluation import sweep
+from ordinate.lab.evaluation import sweep
+from ordinate.lab.runs import Store
+from ordinate.lab.training import load_model, train
 from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
-from ordinate.runs import Store
-from ordinate.training import load_model, train
 
 
 def test_smoke_reproduces_in_under_a_minute_and_gives_no_verdict(tmp_path):

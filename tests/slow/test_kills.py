@@ -9,9 +9,9 @@ import time
 import pytest
 import torch
 
+from ordinate.lab.runs import Store
+from ordinate.lab.training import Recipe, train
 from ordinate.models import MODELS
-from ordinate.runs import Store
-from ordinate.training import Recipe, train
 
 KILLS = 25
 """For each of the eight recipes."""
@@ -108,7 +108,7 @@ def work(document, store, dies_between_ends):
 
 def start(r, store, dies_between_ends=False):
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch._dynamo", "ordinate.training"])
+    context.set_forkserver_preload(["torch._dynamo", "ordinate.lab.training"])
     process = context.Process(target=work, args=(r.to_dict(), str(store), dies_between_ends))
     process.start()
     return process

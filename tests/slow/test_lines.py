@@ -3,14 +3,14 @@
 import pytest
 import torch
 
+from ordinate.lab.runs import Run
+from ordinate.lab.seeds import generator
+from ordinate.lab.training import Recipe, load_model
 from ordinate.papers import FIGURES
 from ordinate.papers.memories import decaying
 from ordinate.papers.positional.families import SAMPLES, by_rounds
 from ordinate.papers.positional.learnability import RISK, TASK, measured
-from ordinate.runs import Run
-from ordinate.seeds import generator
-from ordinate.theory.biases import LIN
-from ordinate.training import Recipe, load_model
+from ordinate.papers.theory.biases import LIN
 from tests.papers.inline import Inline
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from ordinate.runs import Store
-from ordinate.training import Recipe, train
+from ordinate.lab.runs import Store
+from ordinate.lab.training import Recipe, train
 
 RECIPE = """
 name = "shared"

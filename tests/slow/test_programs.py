@@ -5,9 +5,9 @@ import time
 import pytest
 import torch
 
-from ordinate.programs.collection import PROGRAMS
-from ordinate.programs.verify import verify
-from tests.programs.test_collection import LARGE, assert_weights_agree, assert_within_the_theorem
+from ordinate.lab.programs.collection import PROGRAMS
+from ordinate.lab.programs.verify import verify
+from tests.lab.programs.test_collection import LARGE, assert_weights_agree, assert_within_the_theorem
 
 REACH = {
     "addition": 1000,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ordinate.cli.main import main
+from ordinate.app.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 PAPERS = sorted(path.name for path in (ROOT / "results").iterdir() if path.is_dir())

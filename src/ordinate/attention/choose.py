@@ -5,7 +5,7 @@ from torch import Tensor
 
 from ordinate.attention.pairwise import dense_attention
 from ordinate.attention.sparse import sparse_attention
-from ordinate.positions.relations.pattern import Pattern
+from ordinate.relations.pattern import Pattern
 
 # Costs of sparse attention in columns of dense scores; CALLS and SLOT are fitted by eye to windows of 3, 10, 30 keys,
 # forward and backward in float32 on one shared core: with 8 samples of 4 heads both took equally long between 49 and

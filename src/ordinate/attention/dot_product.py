@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ordinate.positions.encodings import Pairs
-from ordinate.positions.relations import ABSENT
+from ordinate.encodings import Pairs
+from ordinate.relations import ABSENT
 
 
 def attention_scores(

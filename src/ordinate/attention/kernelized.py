@@ -11,9 +11,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.attention.convolution import causal_convolutions
 from ordinate.attention.decay import present_weights
-from ordinate.convolution import causal_convolutions
-from ordinate.positions.encodings.toeplitz import by_lag
+from ordinate.encodings.toeplitz import by_lag
 
 Features = Float[Tensor, "batch head token feature"]
 Values = Float[Tensor, "batch head token dim"]

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from ordinate.errors import OrdinateError
-from ordinate.positions.relations.pattern import ABSENT, Pattern
+from ordinate.relations.pattern import ABSENT, Pattern
 
 _LAYOUTS: "WeakKeyDictionary[Pattern, Layout]" = WeakKeyDictionary()
 _CHECKED: "WeakKeyDictionary[Pattern, bool]" = WeakKeyDictionary()

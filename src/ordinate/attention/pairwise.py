@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ordinate.attention import chunked
 from ordinate.attention.layout import Layout, check, layout_of, with_plain
-from ordinate.positions.relations.pattern import Pattern
+from ordinate.relations.pattern import Pattern
 
 
 def dense_attention(

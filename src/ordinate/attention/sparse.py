@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from ordinate.attention.layout import check, with_plain
 from ordinate.attention.members import map_members
-from ordinate.positions.relations.pattern import Block, Pattern
+from ordinate.relations.pattern import Block, Pattern
 
 _MASKS: "WeakKeyDictionary[Pattern, tuple[Tensor | None, ...]]" = WeakKeyDictionary()
 

@@ -1,9 +1,7 @@
-"""Models of this library for others, as files that `transformers` opens; our attention in its models.
+"""Our attention in models of `transformers`.
 
->>> from ordinate.hub import OrdinateModel                                      # doctest: +SKIP
->>> OrdinateModel.of("runs/addition-1000-3f/seed-0").save_pretrained("adder")   # doctest: +SKIP
->>> from transformers import AutoModel                                          # doctest: +SKIP
->>> AutoModel.from_pretrained("adder").answer("123+4095")                       # doctest: +SKIP
+>>> from ordinate.hub import put_attention                                      # doctest: +SKIP
+>>> put_attention(model, Shaw())                                                # doctest: +SKIP
 """
 
 from importlib.util import find_spec
@@ -14,14 +12,5 @@ if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
 from ordinate.hub.attention import load_class_vectors, put_attention
-from ordinate.hub.card import model_card
-from ordinate.hub.pretrained import OrdinateConfig, OrdinateModel, OrdinateOutput
 
-__all__ = [
-    "OrdinateConfig",
-    "OrdinateModel",
-    "OrdinateOutput",
-    "load_class_vectors",
-    "model_card",
-    "put_attention",
-]
+__all__ = ["load_class_vectors", "put_attention"]

@@ -18,12 +18,12 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 
 from ordinate.attention import Content, ContentClass, Form
-from ordinate.coordinates import Coordinates
+from ordinate.encodings import EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Site, Upe
+from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub.interface import NAME, ClassVectors, Standing
-from ordinate.positions.encodings import EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Site, Upe
-from ordinate.positions.encodings.pairwise import Group
-from ordinate.positions.relations import causal
+from ordinate.layout import Coordinates
+from ordinate.relations import causal
 
 WEIGHTS = "model.safetensors"
 

@@ -14,11 +14,11 @@ from pydantic import Field, model_validator
 from torch import nn
 
 from ordinate.attention import Attention, ContentKeys, MultiHead, PositionalAttention
+from ordinate.encodings import Combined, Encoding, Learned, OneHot, Pairwise, Site, VectorEncoding
 from ordinate.models.encoder import Encoder
+from ordinate.models.inputs import Problem
 from ordinate.models.settings import Encodings, ModelSettings, needs_vectors
-from ordinate.positions.encodings import Combined, Encoding, Learned, OneHot, Pairwise, Site, VectorEncoding
-from ordinate.positions.relations import causal
-from ordinate.tasks.task import Task
+from ordinate.relations import causal
 
 STD = 0.02
 """Standard deviation of the first weights."""
@@ -39,7 +39,7 @@ class DecoderSettings(ModelSettings):
     def attention(self, encoding: Encoding, layer: int) -> MultiHead | Attention:
         """One layer of this kind's attention."""
 
-    def build(self, task: Task) -> Encoder:
+    def build(self, task: Problem) -> Encoder:
         """Assemble the model."""
         layers, dim = self.layers or 3, self.width // self.heads
         positions = self.build_encoding(task.trained(), layers, dim)

@@ -25,11 +25,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import Attention, MultiHead
-from ordinate.coordinates import Coordinates
+from ordinate.encodings import Encoding
+from ordinate.layout import Coordinates
 from ordinate.models.dropout import Dropout
-from ordinate.models.inputs import as_features
-from ordinate.positions.encodings import Encoding
-from ordinate.tasks.task import Inputs
+from ordinate.models.inputs import Inputs, as_features
 
 IDLE = 40
 """The number of an idle loop: 2^40 places back there is nothing."""

@@ -1,11 +1,39 @@
-"""Inputs of models: numbers as they are, symbols one-hot."""
+"""What models are given: inputs, numbers as they are and symbols one-hot, and what a model asks of its task."""
+
+from typing import Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from ordinate.tasks.task import Inputs
+from ordinate.layout import Coordinates
+
+Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
+"""Numbers, `features` of them a token; or symbols, one a token, as indices below `features`.
+
+Or both: numbers of which the first is the index of a symbol. They are then fewer than `features`, which counts the
+symbols and the other numbers.
+"""
+
+
+@runtime_checkable
+class Problem(Protocol):
+    """What a model asks of a task: the widths of its tokens, and where they stand in training."""
+
+    @property
+    def features(self) -> int:
+        """Width of an input token once its symbol, where it has one, is written one-hot."""
+
+    @property
+    def outputs(self) -> int:
+        """Width of an output token; the number of symbols where answers are symbols."""
+
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths seen in training, shortest first."""
+
+    def trained(self) -> tuple[Coordinates, ...]:
+        """The coordinates that training shows, of every length and kind of layout."""
 
 
 def as_features(x: Inputs, features: int, dtype: torch.dtype) -> Float[Tensor, "batch token {features}"]:

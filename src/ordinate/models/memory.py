@@ -18,12 +18,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import MemoryAttention
-from ordinate.coordinates import Coordinates
+from ordinate.encodings import Encoding
 from ordinate.kinds import Kind
-from ordinate.models.inputs import as_features
+from ordinate.layout import Coordinates
+from ordinate.models.inputs import Inputs, as_features
 from ordinate.models.precision import Precision
-from ordinate.positions.encodings import Encoding
-from ordinate.tasks.task import Inputs
 
 Tokens = Float[Tensor, "batch token width"]
 

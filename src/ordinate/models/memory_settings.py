@@ -6,12 +6,12 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import nn
 
 from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
+from ordinate.encodings import Dape, Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
 from ordinate.kinds import choose
+from ordinate.models.inputs import Problem
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
 from ordinate.models.precision import PRECISIONS, Precision
 from ordinate.models.settings import Encodings, ModelSettings
-from ordinate.positions.encodings import Dape, Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
-from ordinate.tasks.task import Task
 
 
 class Memory(ModelSettings):
@@ -77,7 +77,7 @@ class Memory(ModelSettings):
         a_token = layers * (8 * heads * self.width + 4 * self.width + 2 * self.hidden + pairs)
         return parameters, a_token
 
-    def build(self, task: Task) -> MemoryTransformer:
+    def build(self, task: Problem) -> MemoryTransformer:
         """Assemble the model."""
         layers = self.layers or 1
         encoding = self.build_encoding(task.trained(), layers, self.attention.size(self.width))

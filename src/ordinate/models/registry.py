@@ -3,9 +3,9 @@
 import torch
 
 from ordinate.models.decoder import Decoder, PositionalDecoder
+from ordinate.models.inputs import Problem
 from ordinate.models.memory_settings import Memory
 from ordinate.models.settings import Hybrid, Model, ModelSettings, Positional, ResidualEncoder, Standard
-from ordinate.tasks.task import Task
 
 MODELS: dict[str, type[ModelSettings]] = {
     kind.name: kind
@@ -13,7 +13,7 @@ MODELS: dict[str, type[ModelSettings]] = {
 }
 
 
-def build_model(settings: ModelSettings, task: Task, *, seed: int) -> Model:
+def build_model(settings: ModelSettings, task: Problem, *, seed: int) -> Model:
     """Build a model whose first weights depend on the seed alone; the global generator is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -16,12 +16,7 @@ from ordinate.attention import (
     HybridAttention,
     PositionalAttention,
 )
-from ordinate.coordinates import Coordinates
-from ordinate.kinds import Kind, choose
-from ordinate.models.encoder import Encoder
-from ordinate.models.memory import MemoryTransformer
-from ordinate.models.transformer import Transformer, append_dummy
-from ordinate.positions.encodings import (
+from ordinate.encodings import (
     ENCODINGS,
     Binary,
     Combined,
@@ -36,7 +31,12 @@ from ordinate.positions.encodings import (
     Site,
     VectorEncoding,
 )
-from ordinate.tasks.task import Task
+from ordinate.kinds import Kind, choose
+from ordinate.layout import Coordinates
+from ordinate.models.encoder import Encoder
+from ordinate.models.inputs import Problem
+from ordinate.models.memory import MemoryTransformer
+from ordinate.models.transformer import Transformer, append_dummy
 
 Model = Transformer | Encoder | MemoryTransformer
 """Whatever maps (inputs, coordinates) to outputs and has parameters."""
@@ -73,7 +73,7 @@ class ModelSettings(Kind):
             )
 
     @abstractmethod
-    def build(self, task: Task) -> Model:
+    def build(self, task: Problem) -> Model:
         """Assemble the model for a task; first weights come from the global generator."""
 
     def sizes(self, tokens: int) -> tuple[int, int]:
@@ -102,7 +102,7 @@ class ConcatSettings(ModelSettings):
     def _embeds(self) -> bool:
         return self.embed_positions
 
-    def build(self, task: Task) -> Transformer:
+    def build(self, task: Problem) -> Transformer:
         """Assemble the model, with a dummy node behind the task's tokens."""
         layers = self.layers or int(math.log2(max(task.lengths()))) + 1
         trained = [append_dummy(coordinates) for coordinates in task.trained()]
@@ -220,7 +220,7 @@ class ResidualEncoder(ModelSettings):
             )
         return self
 
-    def build(self, task: Task) -> Encoder:
+    def build(self, task: Problem) -> Encoder:
         """Assemble the model."""
         layers = self.layers or 4
         encoding = self.build_encoding(task.trained(), layers, dim=self.width // self.heads)

@@ -13,11 +13,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import Attention, hooks
-from ordinate.coordinates import Coordinates
-from ordinate.models.inputs import as_features
+from ordinate.encodings import DUMMY, Encoding, VectorEncoding
+from ordinate.layout import Coordinates
+from ordinate.models.inputs import Inputs, as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
-from ordinate.positions.encodings import DUMMY, Encoding, VectorEncoding
-from ordinate.tasks.task import Inputs
 
 T = TypeVar("T", bound="Transformer")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.figures.report import Report
+from ordinate.lab.report.report import Report
+from ordinate.lab.runs import read_json
 from ordinate.papers.arena.figure import ARENA
 from ordinate.papers.beyond.addition import Addition1000
 from ordinate.papers.beyond.cascades import Cascades
@@ -40,7 +41,6 @@ from ordinate.papers.symmetry.places import TABLE_1
 from ordinate.papers.symmetry.proposition import Proposition
 from ordinate.papers.symmetry.search import SEARCHES
 from ordinate.papers.symmetry.vectors import MAPS
-from ordinate.runs import read_json
 
 POSITIONAL: tuple[Figure, ...] = (
     CompiledMeetsTrained(),

@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
-from ordinate.evaluation.statistics import hierarchical_difference, split_failed
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim, Predicate
+from ordinate.lab.evaluation.statistics import hierarchical_difference, split_failed
 
 SECONDS = "seconds"
 """The point that stands for the time of training."""

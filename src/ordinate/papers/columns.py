@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ordinate.runs import Run
+from ordinate.lab.runs import Run
 
 
 @dataclass(frozen=True)

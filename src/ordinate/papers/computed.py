@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ordinate.lab.runs import Engine, Event, Job, OnEvent
+from ordinate.lab.threads import threads
 from ordinate.papers.figure import Figure
-from ordinate.runs import Engine, Event, Job, OnEvent
-from ordinate.threads import threads
 
 PATIENCE = 2.0
 """Seconds after which progress is shown."""

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.statistics import summarise
-from ordinate.figures.accuracy import accuracy_curves
-from ordinate.figures.curves import Panel, Series
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.report.accuracy import accuracy_curves
+from ordinate.lab.report.curves import Panel, Series
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.studies import Study
 from ordinate.papers.aims import Aim, Measured, values_at
 from ordinate.papers.measured import Curve, measured
 from ordinate.papers.trained import Trained
-from ordinate.studies import Study
 
 AXES = {"carries": "run of carries"}
 """What a reader calls an axis, where its name does not say it."""

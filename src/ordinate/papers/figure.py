@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from matplotlib.figure import Figure as Drawing
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.evaluation.claims import Claim
-from ordinate.figures.report import (
+from ordinate.lab.evaluation.claims import Claim
+from ordinate.lab.report.report import (
     Command,
     FigureSection,
     KeyValues,
@@ -24,7 +24,7 @@ from ordinate.figures.report import (
     VerdictTable,
     write_report,
 )
-from ordinate.runs import Engine, Job, OnEvent, environment, write_json
+from ordinate.lab.runs import Engine, Job, OnEvent, environment, write_json
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ordinate.evaluation.claims import Claim, Predicate
-from ordinate.evaluation.statistics import Interval, hierarchical_ratio, hierarchical_trend
+from ordinate.lab.evaluation.claims import Claim, Predicate
+from ordinate.lab.evaluation.statistics import Interval, hierarchical_ratio, hierarchical_trend
 
 
 class Place(NamedTuple):

@@ -12,15 +12,15 @@ from typing import Any
 
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.statistics import summarise
-from ordinate.figures.curves import Panel, Series, value_curves
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.report.curves import Panel, Series, value_curves
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.runs import Run
+from ordinate.lab.studies import Study, errors_at
+from ordinate.lab.training import Recipe
 from ordinate.papers.columns import MSE, Column
 from ordinate.papers.line_aims import Found, LineAim, Place
 from ordinate.papers.trained import Trained
-from ordinate.runs import Run
-from ordinate.studies import Study, errors_at
-from ordinate.training import Recipe
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Line:
-    """One model over the numbers of an axis; `role` decides how it looks (`ordinate.figures.style.ROLES`)."""
+    """One model over the numbers of an axis; `role` decides how it looks (`ordinate.lab.report.style.ROLES`)."""
 
     label: str
     role: str

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ordinate.figures.style import LAST
+from ordinate.lab.report.style import LAST
+from ordinate.lab.runs import Run
+from ordinate.lab.training import Recipe
 from ordinate.papers.aims import Measured
-from ordinate.runs import Run
-from ordinate.training import Recipe
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Curve:
     recipe: Recipe
     seeds: int
     role: str
-    """Colour, marker and line, see `ordinate.figures.style.ROLES`."""
+    """Colour, marker and line, see `ordinate.lab.report.style.ROLES`."""
     knowledge: str
     reach: int | None = None
     """Cascades longer than this are out of reach by construction: layers times places back."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ordinate.evaluation.claims import Claim
-from ordinate.figures.report import Group, Report, VerdictTable
+from ordinate.lab.evaluation.claims import Claim
+from ordinate.lab.report.report import Group, Report, VerdictTable
 from ordinate.papers.figure import Figure, Result
 from ordinate.papers.published import published
 

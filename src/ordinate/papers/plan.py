@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
-from ordinate.evaluation.cost import operations, seconds_of
+from ordinate.lab.evaluation.cost import operations, seconds_of
+from ordinate.lab.runs.store import recipe_key
+from ordinate.lab.threads import threads
+from ordinate.lab.training.price import Price, price
+from ordinate.lab.training.recipe import Recipe
 from ordinate.papers.figure import Figure
 from ordinate.papers.trained import Trained
-from ordinate.runs.store import recipe_key
-from ordinate.threads import threads
-from ordinate.training.price import Price, price
-from ordinate.training.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.runs import Engine, Job, OnEvent, Run, read_json
+from ordinate.lab.studies import Study
 from ordinate.papers.figure import Figure
-from ordinate.runs import Engine, Job, OnEvent, Run, read_json
-from ordinate.studies import Study
 
 
 class Trained(Figure):

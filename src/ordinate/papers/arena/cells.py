@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ordinate.encodings import Pairwise
+from ordinate.lab.training import Evaluation, Linear, Muon, Recipe, Training
 from ordinate.models import ResidualEncoder
 from ordinate.papers.arena.contests import Contest, Lengths, contests
 from ordinate.papers.arena.entrants import Absent, Entrant, entrants, reached
-from ordinate.positions.encodings import Pairwise
-from ordinate.positions.relations import causal
-from ordinate.training import Evaluation, Linear, Muon, Recipe, Training
+from ordinate.relations import causal
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ordinate.lab.tasks import Task, make_task
 from ordinate.papers.beyond.addition import RELATION as SUMS
 from ordinate.papers.beyond.multiplication import RELATION as PRODUCTS
-from ordinate.positions.relations import Relation, aligned, between, causal, window
-from ordinate.tasks import Task, make_task
+from ordinate.relations import Relation, aligned, between, causal, window
 
 FACTORS = (1, 2, 4, 10)
 """Times the trained length, or the trained range of values."""

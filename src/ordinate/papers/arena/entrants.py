@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ordinate.attention import Content, ContentClass, Form
-from ordinate.errors import OrdinateError
-from ordinate.papers.arena.contests import FACTORS, Contest
-from ordinate.positions.encodings import (
+from ordinate.encodings import (
     ENCODINGS,
     T5,
     Abacus,
@@ -34,7 +32,9 @@ from ordinate.positions.encodings import (
     Site,
     Upe,
 )
-from ordinate.positions.relations import causal
+from ordinate.errors import OrdinateError
+from ordinate.papers.arena.contests import FACTORS, Contest
+from ordinate.relations import causal
 
 WIDTH = 32
 """Columns of positions in a token, for encodings that append some."""

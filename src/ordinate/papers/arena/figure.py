@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.statistics import coverage_ceiling
-from ordinate.figures.heat import Heat, heat_maps
-from ordinate.figures.numbers import show_share
+from ordinate.encodings import ENCODINGS
+from ordinate.lab.evaluation.statistics import coverage_ceiling
+from ordinate.lab.report.heat import Heat, heat_maps
+from ordinate.lab.report.numbers import show_share
+from ordinate.lab.studies import Study
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import EVEN
 from ordinate.papers.arena.ranking import DRAWS, Place, ranked
 from ordinate.papers.arena.scores import LEARNED, Score, same_models, score
 from ordinate.papers.trained import Trained
-from ordinate.positions.encodings import ENCODINGS
-from ordinate.studies import Study
 
 COLUMNS = 3
 """Maps side by side."""

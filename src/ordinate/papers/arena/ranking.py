@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ordinate.evaluation.statistics import percentile
+from ordinate.lab.evaluation.statistics import percentile
 from ordinate.papers.arena.scores import Score, is_learned
 
 DRAWS = 2000

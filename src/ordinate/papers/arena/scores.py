@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from ordinate.lab.runs import Run
 from ordinate.papers.arena.cells import Cell
 from ordinate.papers.arena.contests import FACTORS
-from ordinate.runs import Run
 
 LEARNED = 0.9
 """Share of sequences that are right in distribution, in the median over seeds."""

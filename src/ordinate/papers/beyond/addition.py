@@ -3,13 +3,13 @@
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from ordinate.lab.structure.discovery import discover
+from ordinate.lab.tasks import make_task
 from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, absolute, related, shaw
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.discovery import discover
-from ordinate.positions.relations import Relation, aligned, window
-from ordinate.tasks import make_task
+from ordinate.relations import Relation, aligned, window
 
 TASK = make_task("addition", digits=5, width=8, sampler={"kind": "mixture", "of": "chains"})
 BACK, LAYERS = 4, 4

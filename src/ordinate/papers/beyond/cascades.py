@@ -7,7 +7,7 @@ from ordinate.papers.beyond.addition import CASCADES, TASK
 from ordinate.papers.beyond.recipes import LENGTHS, related
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.relations import leap
+from ordinate.relations import leap
 
 LEAPS = leap("first", "second")
 LOOPS = 6

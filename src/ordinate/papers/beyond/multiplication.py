@@ -3,15 +3,15 @@
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ordinate.evaluation.predicates import AtLeast
+from ordinate.lab.evaluation.predicates import AtLeast
+from ordinate.lab.structure.discovery import discover
+from ordinate.lab.tasks import Task, make_task
+from ordinate.lab.training import Muon
 from ordinate.papers.aims import Keeps, at_least, at_most
 from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.discovery import discover
-from ordinate.positions.relations import Relation, aligned, uniform, window
-from ordinate.tasks import Task, make_task
-from ordinate.training import Muon
+from ordinate.relations import Relation, aligned, uniform, window
 
 DECLARED = (
     "told that the multiplier acts alike on every place, and that digits of the multiplicand are related by "

@@ -3,11 +3,11 @@
 from typing import Any
 
 from ordinate.attention import Content, ContentClass
+from ordinate.encodings import EncodingSettings, Pairwise, Shaw, Sinusoidal
+from ordinate.lab.tasks import Task
+from ordinate.lab.training import AdamW, Evaluation, Linear, Recipe, Training
 from ordinate.models import ResidualEncoder
-from ordinate.positions.encodings import EncodingSettings, Pairwise, Shaw, Sinusoidal
-from ordinate.positions.relations import Relation
-from ordinate.tasks import Task
-from ordinate.training import AdamW, Evaluation, Linear, Recipe, Training
+from ordinate.relations import Relation
 
 LENGTHS = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 NEAR = (6.0, 10.0, 20.0, 50.0, 100.0, 200.0)

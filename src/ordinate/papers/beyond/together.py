@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from ordinate.lab.tasks import make_task
 from ordinate.papers.aims import at_least
 from ordinate.papers.beyond.addition import DECLARED
 from ordinate.papers.beyond.addition import RELATION as SUMS
@@ -9,8 +10,7 @@ from ordinate.papers.beyond.multiplication import RELATION as PRODUCTS
 from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, related, shaw
 from ordinate.papers.extrapolation import Extrapolation, Scale
 from ordinate.papers.measured import Curve
-from ordinate.positions.relations import itself
-from ordinate.tasks import make_task
+from ordinate.relations import itself
 
 SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
 CHAINS = {"kind": "mixture", "of": "chains"}

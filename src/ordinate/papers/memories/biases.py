@@ -12,13 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from ordinate.attention import Dp
-from ordinate.evaluation.predicates import AtLeast
-from ordinate.figures.heat import Heat, heat_maps
-from ordinate.models import Memory
-from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.memories.sizes import SHARE, SIZES
-from ordinate.positions.encodings import (
+from ordinate.encodings import (
     T5,
     Alibi,
     EncodingSettings,
@@ -29,7 +23,13 @@ from ordinate.positions.encodings import (
     RpeLin,
     RpeLog,
 )
-from ordinate.tasks import make_task
+from ordinate.lab.evaluation.predicates import AtLeast
+from ordinate.lab.report.heat import Heat, heat_maps
+from ordinate.lab.tasks import make_task
+from ordinate.models import Memory
+from ordinate.papers.line_aims import LineAim, Place, Ratio
+from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.memories.sizes import SHARE, SIZES
 
 ENCODED: Mapping[str, EncodingSettings] = {
     "none": NoPosition(),

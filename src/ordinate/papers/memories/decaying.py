@@ -7,17 +7,17 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ordinate.attention import DpFree
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.encodings import EncodingSettings, RpeLin, RpeLog
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks.memories.kernels import Given, Kernel, Polynomial
 from ordinate.models import Memory
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.sizes import SHARE, SIZES, described, quoted
 from ordinate.papers.published import published
-from ordinate.positions.encodings import EncodingSettings, RpeLin, RpeLog
-from ordinate.tasks import make_task
-from ordinate.tasks.memories.kernels import Given, Kernel, Polynomial
-from ordinate.theory.biases import LIN, LOG, LOG_SHIFTED, Bias
-from ordinate.theory.reach import best_slopes
+from ordinate.papers.theory.biases import LIN, LOG, LOG_SHIFTED, Bias
+from ordinate.papers.theory.reach import best_slopes
 
 Heads = Mapping[str, tuple[EncodingSettings, Bias]]
 FROM_ONE: Heads = {"lin": (RpeLin(), LIN), "log": (RpeLog(), LOG)}

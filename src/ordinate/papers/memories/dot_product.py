@@ -3,7 +3,8 @@
 import numpy as np
 
 from ordinate.attention import Dp, DpFree
-from ordinate.evaluation.predicates import AtLeast, Between
+from ordinate.lab.evaluation.predicates import AtLeast, Between
+from ordinate.lab.tasks.memories import PROPOSITION_4_2
 from ordinate.models import Memory
 from ordinate.papers.columns import Column, never
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
@@ -11,8 +12,7 @@ from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
 from ordinate.papers.published import published
-from ordinate.tasks.memories import PROPOSITION_4_2
-from ordinate.theory.minimax import affine_minimax, all_inputs, content_lag
+from ordinate.papers.theory.minimax import affine_minimax, all_inputs, content_lag
 
 PUBLISHED: float = published("memories")["prop-4.2"]["bound"]
 

@@ -3,17 +3,17 @@
 from functools import lru_cache
 
 from ordinate.attention import Dp, DpFree
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.encodings import RpeLin
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import Task, make_task
 from ordinate.models import Memory
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.sizes import SHARE, SIZES, Size, described, quoted
 from ordinate.papers.published import published
-from ordinate.positions.encodings import RpeLin
-from ordinate.tasks import Task, make_task
-from ordinate.theory.biases import LIN
-from ordinate.theory.reach import best_slopes
-from ordinate.theory.search import lag_kernels
+from ordinate.papers.theory.biases import LIN
+from ordinate.papers.theory.reach import best_slopes
+from ordinate.papers.theory.search import lag_kernels
 
 FIRST = RpeLin(first=(0.05, 4.0))
 """Slopes at first: from weights that fall within one token to weights that fall within twenty."""

@@ -7,7 +7,10 @@ import os
 from dataclasses import dataclass
 
 from ordinate.attention import Dp, DpFree
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import Task, make_task
+from ordinate.lab.tasks.text.corpus import CHARACTERS, load
+from ordinate.lab.training import AdamW, Cosine, Evaluation, Recipe, Training
 from ordinate.models import Memory
 from ordinate.models.memory import PreNorm
 from ordinate.papers.columns import PERPLEXITY
@@ -15,9 +18,6 @@ from ordinate.papers.line_aims import Leads, LineAim, Place, Steeper
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import quoted
-from ordinate.tasks import Task, make_task
-from ordinate.tasks.text.corpus import CHARACTERS, load
-from ordinate.training import AdamW, Cosine, Evaluation, Recipe, Training
 
 FOLDER = "ORDINATE_CORPUS"
 """The environment variable that names a corpus."""

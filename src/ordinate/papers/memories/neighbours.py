@@ -7,16 +7,16 @@ Golkar et al. 2024 (arXiv 2406.02585), looks at one token of Xu et al. 2020 (arX
 from dataclasses import dataclass
 
 from ordinate.attention import Dp, Hard
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.encodings import NoPosition, OneHot
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import Task, make_task
+from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training
 from ordinate.models import Decoder, Memory, ModelSettings, ResidualEncoder
 from ordinate.papers.columns import SYMBOLS
 from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE
-from ordinate.positions.encodings import NoPosition, OneHot
-from ordinate.tasks import Task, make_task
-from ordinate.training import Adam, Cosine, Evaluation, Recipe, Training
 
 RIGHT = 0.95
 """The share of answers from which on a task counts as learned; a twentieth of the variance where they are numbers."""

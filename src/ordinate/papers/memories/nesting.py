@@ -17,16 +17,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from ordinate.attention import Dp
-from ordinate.evaluation.predicates import AtLeast, AtMost
-from ordinate.figures.curves import value_curves
-from ordinate.figures.heat import Heat, draw_heat
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.report.curves import value_curves
+from ordinate.lab.report.heat import Heat, draw_heat
+from ordinate.lab.studies import Study
+from ordinate.lab.tasks import Task, make_task
 from ordinate.models import Memory
 from ordinate.papers.line_aims import LineAim, Place, Shows
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, Size
-from ordinate.studies import Study
-from ordinate.tasks import Task, make_task
 
 LEARNED = 0.1
 """The share of the variance below which a target counts as learned."""

@@ -4,15 +4,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.models.memory import NORMS
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.biases import BIASES
 from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
 from ordinate.papers.memories.sizes import SHARE, SIZES
-from ordinate.theory.biases import LIN
-from ordinate.theory.search import lag_kernels
+from ordinate.papers.theory.biases import LIN
+from ordinate.papers.theory.search import lag_kernels
 
 ROLES = ("positional", "standard", "hybrid", "rotary", "first", "second", "baseline", "positional, last")
 SAMPLES = {"smoke": (16, 32), "laptop": (1, 3, 10, 30, 100, 300)}

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ordinate.lab.tasks import Task
+from ordinate.lab.training import Adam, AdamW, Cosine, Evaluation, Recipe, Training
 from ordinate.models import Memory
 from ordinate.papers.columns import Column, stored
 from ordinate.papers.published import published
-from ordinate.tasks import Task
-from ordinate.training import Adam, AdamW, Cosine, Evaluation, Recipe, Training
 
 SHARE = Column("error / variance of the target", stored("variance_share"))
 """Mean squared error as a share of what the best constant has."""

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.seeds import generator
-from ordinate.tasks.mixed import MixedTypes
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks.mixed import MixedTypes
 
 SAMPLES = 20_000
 """Lists of prices that the mean goes over."""

@@ -12,11 +12,17 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim
-from ordinate.evaluation.statistics import summarise
-from ordinate.evaluation.sweep import TestSet, measure, test_set
-from ordinate.figures.curves import Panel, Series, value_curves
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.evaluation.sweep import TestSet, measure, test_set
+from ordinate.lab.programs.compiler.bounds import error_bound
+from ordinate.lab.programs.files import save
+from ordinate.lab.report.curves import Panel, Series, value_curves
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.runs import Run, Store
+from ordinate.lab.seeds import derive
+from ordinate.lab.studies import Study, scores_at
+from ordinate.lab.tasks import make_task
 from ordinate.papers.positional.descent import (
     BACK,
     DESCENTS,
@@ -29,12 +35,6 @@ from ordinate.papers.positional.descent import (
 )
 from ordinate.papers.positional.value_scale import MODELS, SCALES, SETTINGS, recipe_for
 from ordinate.papers.trained import Trained
-from ordinate.programs.compiler.bounds import error_bound
-from ordinate.programs.files import save
-from ordinate.runs import Run, Store
-from ordinate.seeds import derive
-from ordinate.studies import Study, scores_at
-from ordinate.tasks import make_task
 
 POINTS = tuple(f"scale={c:g}" for c in SCALES)
 ROLES = {"compiled": "baseline", "positional": "positional", "standard": "standard"}

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import torch
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim
-from ordinate.evaluation.cost import alternate, operations, peak_bytes, seconds_of
-from ordinate.figures.curves import Panel, Series, value_curves
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
+from ordinate.lab.evaluation.cost import alternate, operations, peak_bytes, seconds_of
+from ordinate.lab.report.curves import Panel, Series, value_curves
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks.task import Batch
 from ordinate.models import Transformer, build_model
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.positional.value_scale import MODELS
-from ordinate.seeds import generator
-from ordinate.tasks import make_task
-from ordinate.tasks.task import Batch
 
 MEASURES = {
     "operations": "operations a sample",

@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.claims import AtMost, Claim
-from ordinate.figures.depth import depth_curves
+from ordinate.lab.evaluation.claims import AtMost, Claim
+from ordinate.lab.programs.collection import STATIC
+from ordinate.lab.programs.table import SIZES, Row, cost_table
+from ordinate.lab.report.depth import depth_curves
 from ordinate.papers.computed import Computed, Report
-from ordinate.programs.collection import STATIC
-from ordinate.programs.table import SIZES, Row, cost_table
 
 SCALES = {
     "smoke": ("n = 8 and 16; no verdict", SIZES[:2]),

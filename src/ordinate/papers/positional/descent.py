@@ -7,17 +7,17 @@ from typing import Any
 
 import torch
 
-from ordinate.evaluation.sweep import measure, test_set
+from ordinate.lab.evaluation.sweep import measure, test_set
+from ordinate.lab.programs.collection import PROGRAMS
+from ordinate.lab.programs.compiler.compile import Compiled, compile_program
+from ordinate.lab.runs import Store
+from ordinate.lab.seeds import derive
+from ordinate.lab.studies import Study, scores_at
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
+from ordinate.lab.training.initial import start_from
 from ordinate.models import Positional, build_model
 from ordinate.papers.positional.value_scale import SETTINGS
-from ordinate.programs.collection import PROGRAMS
-from ordinate.programs.compiler.compile import Compiled, compile_program
-from ordinate.runs import Store
-from ordinate.seeds import derive
-from ordinate.studies import Study, scores_at
-from ordinate.tasks import make_task
-from ordinate.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
-from ordinate.training.initial import start_from
 
 LENGTH = 8
 PROGRAM_OF = {

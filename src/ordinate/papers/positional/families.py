@@ -5,17 +5,17 @@ from pathlib import Path
 
 import torch
 
-from ordinate.evaluation.metrics import squared_error
-from ordinate.evaluation.predicates import AtLeast
+from ordinate.lab.evaluation.metrics import squared_error
+from ordinate.lab.evaluation.predicates import AtLeast
+from ordinate.lab.runs import Run
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe, load_model
 from ordinate.papers.columns import Column, stored
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Steeper
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import MODELS
-from ordinate.runs import Run
-from ordinate.seeds import generator
-from ordinate.tasks import make_task
-from ordinate.training import Recipe, load_model
 
 DYNAMIC = ("edit-distance", "lcs", "knapsack")
 GRAPHS = ("bfs", "connectivity", "shortest-path", "spanning-tree")

@@ -17,15 +17,15 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from ordinate.errors import OrdinateError
-from ordinate.evaluation.sweep import TestSet
+from ordinate.lab.evaluation.sweep import TestSet
+from ordinate.lab.runs import Run, Store
+from ordinate.lab.runs.lock import in_turn
+from ordinate.lab.seeds import derive
+from ordinate.lab.training.data import Data
+from ordinate.lab.training.limits import resolve_device
+from ordinate.lab.training.member import draw_tests, point_name
 from ordinate.papers.positional.gpt2 import FineTuning
 from ordinate.papers.positional.prompts import ANSWER, AnswerPoint, judge_answers, read_answer, write_prompts
-from ordinate.runs import Run, Store
-from ordinate.runs.lock import in_turn
-from ordinate.seeds import derive
-from ordinate.training.data import Data
-from ordinate.training.limits import resolve_device
-from ordinate.training.member import draw_tests, point_name
 
 AT_ONCE = 64
 """Prompts that are answered in one call."""

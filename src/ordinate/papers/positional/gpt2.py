@@ -15,14 +15,14 @@ from typing import Annotated, ClassVar, NoReturn
 import torch
 from pydantic import BeforeValidator, Field
 
+from ordinate.encodings import Learned
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.runs import read_json
+from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.training import AdamW, Linear, Recipe, Training
 from ordinate.models import ModelSettings
-from ordinate.positions.encodings import Learned
-from ordinate.runs import read_json
-from ordinate.tasks import Task
-from ordinate.tasks.mixed import MixedTypes
-from ordinate.training import AdamW, Linear, Recipe, Training
+from ordinate.models.inputs import Problem
 
 VARIABLE = "ORDINATE_GPT2"
 PUBLISHED = "gpt2-large"
@@ -70,7 +70,7 @@ class Gpt2(ModelSettings):
             weights=fingerprint(folder),
         )
 
-    def build(self, task: Task) -> NoReturn:
+    def build(self, task: Problem) -> NoReturn:
         """Refuse: a GPT-2 without its weights is none."""
         raise OrdinateError(
             "GPT-2 is not built but fine-tuned: write ordinate reproduce positional/mixed-type"

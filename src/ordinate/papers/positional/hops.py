@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import AdamW, Cosine, Evaluation, Recipe, Training
 from ordinate.models import Decoder, ModelSettings, PositionalDecoder
 from ordinate.papers.columns import ENTROPY, SYMBOLS
 from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import described
-from ordinate.tasks import make_task
-from ordinate.training import AdamW, Cosine, Evaluation, Recipe, Training
 
 ALPHABET = 5
 MODELS: dict[str, type[Decoder | PositionalDecoder]] = {"positional": PositionalDecoder, "standard": Decoder}

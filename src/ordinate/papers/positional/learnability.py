@@ -8,21 +8,21 @@ from pathlib import Path
 
 import torch
 
-from ordinate.evaluation.metrics import squared_error
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.metrics import squared_error
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.runs import Run
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks.task import Batch
+from ordinate.lab.training import Evaluation, Recipe, Training, load_model
+from ordinate.lab.training.data import Data
 from ordinate.models import ModelSettings, Positional, Standard, Transformer
 from ordinate.papers.columns import Column
 from ordinate.papers.line_aims import LineAim, Steeper
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.positional.value_scale import SETTINGS
-from ordinate.runs import Run
-from ordinate.seeds import generator
-from ordinate.tasks import make_task
-from ordinate.tasks.task import Batch
-from ordinate.theory.learnability import measure_norms, theorem_6_1
-from ordinate.training import Evaluation, Recipe, Training, load_model
-from ordinate.training.data import Data
+from ordinate.papers.theory.learnability import measure_norms, theorem_6_1
 
 KINDS: dict[str, type[Positional | Standard]] = {"positional": Positional, "standard": Standard}
 TASK = make_task("sum", length=8)

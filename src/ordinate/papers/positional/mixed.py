@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 from ordinate.models import MIXED_TYPES
 from ordinate.papers.columns import Column, stored
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
@@ -15,9 +18,6 @@ from ordinate.papers.positional.fine_tuning import fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.positional.value_scale import SCALES
-from ordinate.tasks import make_task
-from ordinate.tasks.mixed import MixedTypes
-from ordinate.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 
 GPT2 = "GPT-2"
 PUBLISHED_GPT2 = (36, 1280)

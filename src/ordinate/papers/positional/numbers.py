@@ -1,6 +1,8 @@
 """Numbers of other lengths, from fewer samples, as integers: what else the first paper measures on its five tasks."""
 
-from ordinate.evaluation.predicates import AtLeast, AtMost, Within
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Within
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Adam
 from ordinate.models import ModelSettings, Positional, Standard
 from ordinate.papers.columns import ACCURACY
 from ordinate.papers.line_aims import Leads, LineAim, Place, Ratio, Shows, Widens
@@ -8,8 +10,6 @@ from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import MODELS, SCALES, TASKS
 from ordinate.papers.published import published
-from ordinate.tasks import make_task
-from ordinate.training import Adam
 
 MANY = {
     "samples": 500_000,

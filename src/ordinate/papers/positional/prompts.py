@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.evaluation.points import NumberPoint
-from ordinate.tasks.mixed import MixedTypes
-from ordinate.tasks.mixed.lines import write_line
-from ordinate.tasks.task import Batch
+from ordinate.lab.evaluation.points import NumberPoint
+from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.tasks.mixed.lines import write_line
+from ordinate.lab.tasks.task import Batch
 
 PRICE = ", %05.2f"
 ANSWER = " Answer: %06.2f"

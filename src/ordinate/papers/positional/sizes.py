@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ordinate.lab.tasks import Task
+from ordinate.lab.training import Evaluation, Recipe, Training
 from ordinate.models import ModelSettings
 from ordinate.papers.positional.value_scale import SETTINGS
-from ordinate.tasks import Task
-from ordinate.training import Evaluation, Recipe, Training
 
 
 @dataclass(frozen=True)

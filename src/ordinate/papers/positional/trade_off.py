@@ -1,12 +1,12 @@
 """The price of positional attention: error against depth at a fixed number of samples (Theorem 6.1 against rounds)."""
 
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Steeper
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.positional.learnability import KINDS, SIZES, Size
 from ordinate.papers.positional.sizes import described
-from ordinate.tasks import make_task
-from ordinate.training import Recipe
 
 ENOUGH = 4
 """Layers for the log2(8) rounds of 8 numbers, and one more, as published."""

@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.evaluation.claims import AtLeast, Claim, Predicate, Within
-from ordinate.evaluation.statistics import Interval, hierarchical_ratio, hierarchical_trend, summarise
-from ordinate.figures.curves import Panel, Series, value_curves
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.claims import AtLeast, Claim, Predicate, Within
+from ordinate.lab.evaluation.statistics import Interval, hierarchical_ratio, hierarchical_trend, summarise
+from ordinate.lab.report.curves import Panel, Series, value_curves
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.runs import Run
+from ordinate.lab.studies import Study, errors_at, scores_at
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 from ordinate.models import Positional, Standard
 from ordinate.papers.published import published
 from ordinate.papers.trained import Trained
-from ordinate.runs import Run
-from ordinate.studies import Study, errors_at, scores_at
-from ordinate.tasks import make_task
-from ordinate.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 
 TASKS = ("sum", "min", "median", "sort", "max-subarray")
 MODELS = {"positional": Positional(), "standard": Standard()}

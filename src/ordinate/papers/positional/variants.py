@@ -1,6 +1,9 @@
 """Other models on numbers: smaller ones, the six of the ablation, and rotary positions."""
 
-from ordinate.evaluation.predicates import AtLeast, AtMost
+from ordinate.encodings import OneHot, Rope
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe
 from ordinate.models import ABLATION, Standard
 from ordinate.papers.line_aims import LineAim, Place, Ratio
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
@@ -8,9 +11,6 @@ from ordinate.papers.positional.numbers import BY_SCALE
 from ordinate.papers.positional.sizes import SIZES, described
 from ordinate.papers.positional.value_scale import SCALES, recipe_for
 from ordinate.papers.published import published
-from ordinate.positions.encodings import OneHot, Rope
-from ordinate.tasks import make_task
-from ordinate.training import Recipe
 
 HIDDEN = (2, 4, 8, 16)
 WHAT = {

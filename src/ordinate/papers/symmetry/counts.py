@@ -10,15 +10,15 @@ from jaxtyping import Float, Int
 from matplotlib.figure import Figure as Drawing
 from torch import Generator, Tensor
 
-from ordinate.evaluation.claims import AtMost, Between, Claim
-from ordinate.evaluation.statistics import summarise
-from ordinate.figures.distributions import Distribution, distributions
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.claims import AtMost, Between, Claim
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.report.distributions import Distribution, distributions
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks.arithmetic.cascades import cascade_distribution, longest_cascade
+from ordinate.lab.tasks.arithmetic.levels import carry_levels, carry_levels_distribution
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
-from ordinate.seeds import generator
-from ordinate.tasks.arithmetic.cascades import cascade_distribution, longest_cascade
-from ordinate.tasks.arithmetic.levels import carry_levels, carry_levels_distribution
 
 LENGTHS = (5, 10, 20, 50, 100, 200, 500, 1000)
 COVERED = 4

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from ordinate.attention import Content, Form
+from ordinate.encodings import EncodingSettings, Learned, Pairwise, Significance, Upe
+from ordinate.lab.tasks import Task, make_task
+from ordinate.lab.training import Evaluation, Recipe
 from ordinate.models import ResidualEncoder
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.sizes import Sizes, near
-from ordinate.positions.encodings import EncodingSettings, Learned, Pairwise, Significance, Upe
-from ordinate.positions.relations import relative
-from ordinate.tasks import Task, make_task
-from ordinate.training import Evaluation, Recipe
+from ordinate.relations import relative
 
 ABSOLUTE = "told nothing: a learned vector for every place"
 RELATIVE = "told that pairs at the same distance do the same job"

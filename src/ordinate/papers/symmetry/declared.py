@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ordinate.attention import Content, ContentClass, Form
+from ordinate.encodings import EncodingSettings, Pairwise
 from ordinate.papers.aims import Aim, at_least
 from ordinate.papers.beyond import addition, multiplication
 from ordinate.papers.measured import Curve
@@ -10,8 +11,7 @@ from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.lengths import BEYOND, ahead, between, learned
 from ordinate.papers.symmetry.sizes import Sizes
-from ordinate.positions.encodings import EncodingSettings, Pairwise
-from ordinate.positions.relations import Relation
+from ordinate.relations import Relation
 
 KEYS = "keys hold the vector of the pair alone, no content"
 PAIRS = "told which pairs matter, by significance and a few places back; no others are attended"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ordinate.lab.training import Recipe
 from ordinate.models import ResidualEncoder
-from ordinate.training import Recipe
 
 DIFFERS = "differs from the paper"
 

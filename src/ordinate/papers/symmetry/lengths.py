@@ -1,6 +1,6 @@
 """Figures 2, 4, 5, 7, 8 and 10: exact match of trained models, by length and by complexity."""
 
-from ordinate.evaluation.claims import AtLeast, AtMost
+from ordinate.lab.evaluation.claims import AtLeast, AtMost
 from ordinate.papers.aims import Aim, Beats, Falls, Keeps, at_least, at_most, sought
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves

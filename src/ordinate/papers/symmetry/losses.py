@@ -8,18 +8,18 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Between, Claim
-from ordinate.figures.curves import Panel, Series
-from ordinate.figures.numbers import show_number
-from ordinate.figures.ring import ring_losses
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.report.curves import Panel, Series
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.report.ring import ring_losses
 from ordinate.papers.computed import Report
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.ring import ROLES, Learned, RingFigure, Setting, median, rounded
-from ordinate.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
-from ordinate.theory.population import descend, expected_losses
-from ordinate.theory.proposition import loss_of_nothing
-from ordinate.theory.samples import sampled_losses, train
-from ordinate.theory.supervision import differences_seen, pairs_seen
+from ordinate.papers.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
+from ordinate.papers.theory.population import descend, expected_losses
+from ordinate.papers.theory.proposition import loss_of_nothing
+from ordinate.papers.theory.samples import sampled_losses, train
+from ordinate.papers.theory.supervision import differences_seen, pairs_seen
 
 
 class RingLosses(RingFigure):

@@ -8,15 +8,15 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Between, Claim
-from ordinate.figures.numbers import show_number
-from ordinate.figures.ring import ring_maps
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.report.ring import ring_maps
+from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.computed import Report
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.ring import RingFigure, median, rounded, unseen_pairs
-from ordinate.tasks.ring import Ring
-from ordinate.theory.models import APE, RPE, SHIFTED
-from ordinate.theory.supervision import circulant, wanted
+from ordinate.papers.theory.models import APE, RPE, SHIFTED
+from ordinate.papers.theory.supervision import circulant, wanted
 
 
 class Fig16(RingFigure):

@@ -8,24 +8,24 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from torch.nn.functional import pad
 
-from ordinate.evaluation.claims import AtLeast, Claim, Predicate
-from ordinate.evaluation.slices import PLACE, sliced
-from ordinate.evaluation.statistics import summarise
-from ordinate.evaluation.sweep import TestSet, measure, test_set
-from ordinate.figures.panels import Drawing, Panel, Series
-from ordinate.figures.style import look_of, paper_style, size
+from ordinate.lab.evaluation.claims import AtLeast, Claim, Predicate
+from ordinate.lab.evaluation.slices import PLACE, sliced
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.evaluation.sweep import TestSet, measure, test_set
+from ordinate.lab.report.panels import Drawing, Panel, Series
+from ordinate.lab.report.style import look_of, paper_style, size
+from ordinate.lab.runs import Run
+from ordinate.lab.seeds import derive, generator
+from ordinate.lab.studies import Study
+from ordinate.lab.tasks import Task
+from ordinate.lab.tasks.arithmetic.addition import Addition
+from ordinate.lab.tasks.arithmetic.samplers import Uniform
+from ordinate.lab.training import load_model
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums
 from ordinate.papers.symmetry.differences import differences
 from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
-from ordinate.runs import Run
-from ordinate.seeds import derive, generator
-from ordinate.studies import Study
-from ordinate.tasks import Task
-from ordinate.tasks.arithmetic.addition import Addition
-from ordinate.tasks.arithmetic.samplers import Uniform
-from ordinate.training import load_model
 
 DIGITS = 10
 """Of the sums; one less than the padded places where those are fewer."""

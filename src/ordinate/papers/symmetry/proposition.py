@@ -12,19 +12,19 @@ from matplotlib.figure import Figure as Drawing
 from numpy import ndarray
 
 from ordinate.errors import OrdinateError
-from ordinate.evaluation.claims import AtLeast, AtMost, Between, Claim
-from ordinate.figures.flows import Flow, product_flows
-from ordinate.figures.numbers import show_number
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.report.flows import Flow, product_flows
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.ring import FALLING, OWN, rounded
-from ordinate.seeds import generator
-from ordinate.tasks.ring import Ring
-from ordinate.theory.flow import integrate_flow, invariant_products, positions_of
-from ordinate.theory.models import SHIFTED, Parameters
-from ordinate.theory.population import Descent, descend, expected_losses
-from ordinate.theory.proposition import solvable_loss, solvable_products
-from ordinate.theory.supervision import differences_seen
+from ordinate.papers.theory.flow import integrate_flow, invariant_products, positions_of
+from ordinate.papers.theory.models import SHIFTED, Parameters
+from ordinate.papers.theory.population import Descent, descend, expected_losses
+from ordinate.papers.theory.proposition import solvable_loss, solvable_products
+from ordinate.papers.theory.supervision import differences_seen
 
 
 @dataclass(frozen=True)

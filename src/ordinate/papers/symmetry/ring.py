@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.figures.numbers import show_number
+from ordinate.lab.report.numbers import show_number
+from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
-from ordinate.tasks.ring import Ring
-from ordinate.theory.models import MODELS, SHIFTED, LinearModel, Parameters
-from ordinate.theory.population import Descent, Path
-from ordinate.theory.samples import train
-from ordinate.theory.supervision import circulant, differences_seen, least_response
+from ordinate.papers.theory.models import MODELS, SHIFTED, LinearModel, Parameters
+from ordinate.papers.theory.population import Descent, Path
+from ordinate.papers.theory.samples import train
+from ordinate.papers.theory.supervision import circulant, differences_seen, least_response
 
 ROLES = {"APE": "standard", "APE + shifts": "second", "RPE": "positional"}
 OWN = 2.0

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from ordinate.lab.training import Training
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry import curves as models
 from ordinate.papers.symmetry.figure import TrainedCurves
 from ordinate.papers.symmetry.lengths import BEYOND, ahead, between
 from ordinate.papers.symmetry.sizes import SCALES, Sizes, near
-from ordinate.training import Training
 
 PUBLISHED = SCALES["paper"]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ordinate.training import AdamW, Linear, Muon, Pick, Training
+from ordinate.lab.training import AdamW, Linear, Muon, Pick, Training
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,14 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.evaluation.claims import AtLeast, AtMost, Claim, Predicate
-from ordinate.evaluation.statistics import summarise
-from ordinate.figures.classes import ClassMap, class_maps
+from ordinate.encodings.pairwise import PairwiseEncoding
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim, Predicate
+from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.report.classes import ClassMap, class_maps
+from ordinate.lab.runs import Run
+from ordinate.lab.seeds import derive
+from ordinate.lab.studies import Study
+from ordinate.lab.training import Recipe, load_model
 from ordinate.models import build_model
 from ordinate.papers.measured import Curve
 from ordinate.papers.symmetry.curves import products
@@ -19,11 +24,6 @@ from ordinate.papers.symmetry.differences import differences
 from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
 from ordinate.papers.symmetry.sizes import SCALES, described
 from ordinate.papers.trained import Trained
-from ordinate.positions.encodings.pairwise import PairwiseEncoding
-from ordinate.runs import Run
-from ordinate.seeds import derive
-from ordinate.studies import Study
-from ordinate.training import Recipe, load_model
 
 
 class Maps(Trained):

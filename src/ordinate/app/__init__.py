@@ -1,0 +1,1 @@
+"""The command line and the page: they parse, print and serve."""

@@ -1,0 +1,68 @@
+"""`ordinate bench`: ratios against textbook implementations, measured on this machine."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import ordinate
+from ordinate.app.cli.failures import FAILED
+from ordinate.app.cli.options import Json
+from ordinate.errors import OrdinateError, nearest
+
+
+def bench(
+    sections: Annotated[
+        list[str] | None, typer.Argument(metavar="[SECTION]...", help="Sections to run; default all.")
+    ] = None,
+    names: Annotated[bool, typer.Option("--list", help="Name the sections.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: proves the path only.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure speed and memory side by side with textbook code; a target that is missed fails."""
+    from ordinate.app.cli.output import note, print_json, print_table
+
+    _find_checkout()
+    from bench import FULL, QUICK, SECTIONS, run_sections
+
+    for name in sections or ():
+        if name not in SECTIONS:
+            raise OrdinateError(f"there is no section {name!r}: {nearest(name, SECTIONS)}")
+    if names:
+        if json:
+            print_json({"sections": [{"name": n, "summary": s} for n, s in SECTIONS.items()]})
+        else:
+            print_table(["section", "measures"], list(SECTIONS.items()))
+        return
+    wanted = list(dict.fromkeys(sections or SECTIONS))
+    results = run_sections(wanted, on_progress=note, settings=QUICK if quick else FULL)
+    if json:
+        print_json({"command": " ".join(["ordinate bench", *(sections or ()), "--json"]), **results})
+    else:
+        headers = ["section", "measure", "value", "unit", "target", ""]
+        print_table(headers, [_row(row) for row in results["rows"]])
+    if any(row["ok"] is False for row in results["rows"]):
+        raise typer.Exit(FAILED)
+
+
+def _find_checkout() -> None:
+    """Let the folder `bench` of the source checkout be imported: it is not installed."""
+    root = Path(ordinate.__file__).resolve().parents[2]
+    if not (root / "bench" / "sections.py").is_file():
+        raise OrdinateError(
+            "the benchmarks need the source checkout, with the folder bench in it: "
+            "clone the repository and install it with `pip install -e .`"
+        )
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+
+
+def _row(row: dict[str, Any]) -> list[object]:
+    from ordinate.lab.report.numbers import show_number
+
+    def show(value: Any) -> str:
+        return show_number(value) if isinstance(value, int | float) else str(value or "")
+
+    verdict = {True: "ok", False: "missed", None: ""}[row["ok"]]
+    return [row["section"], row["measure"], show(row["value"]), row["unit"], show(row["target"]), verdict]

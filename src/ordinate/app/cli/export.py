@@ -1,0 +1,48 @@
+"""`ordinate export`: the model of a run as a folder that `transformers` opens."""
+
+import secrets
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ordinate.app.cli.options import Json, StoreFolder
+from ordinate.errors import OrdinateError
+
+
+def export(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or its folder.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write, not there yet.")],
+    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    store: StoreFolder = None,
+    json: Json = False,
+) -> None:
+    """Write config, weights and a card, for `AutoModel.from_pretrained` of transformers."""
+    if find_spec("transformers") is None:
+        raise OrdinateError("export needs one more package: write pip install 'ordinate[hf]'")
+    if out.exists():
+        raise OrdinateError(f"{out} is there already: choose another --out")
+
+    from ordinate.app.cli.opened import find_run
+    from ordinate.app.cli.output import print_json
+    from ordinate.lab.export import OrdinateModel
+    from ordinate.lab.runs import Store
+
+    found = find_run(Store(store or Path("runs")), run)
+    model = OrdinateModel.of(found, step)
+    unfinished = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        model.save_pretrained(unfinished)
+        unfinished.rename(out)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    files = [str(path) for path in sorted(out.iterdir())]
+    if json:
+        print_json({"run": found.id, "path": str(out), "parameters": model.num_parameters(), "files": files})
+        return
+    print("\n".join(files))
+    print(f'Try: import ordinate.lab.export; AutoModel.from_pretrained("{out}")')

@@ -1,0 +1,188 @@
+"""The command `ordinate`: all commands in one place, and what happens when one of them cannot go on."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+from ordinate import __version__
+from ordinate.app.cli import (
+    advise,
+    bench,
+    catalogue,
+    construct,
+    construct_adaptive,
+    discover,
+    doctor,
+    evaluate,
+    explain,
+    export,
+    new,
+    plan,
+    programs,
+    relations,
+    report,
+    reproduce,
+    runs,
+    sample,
+    serve,
+    study,
+    train,
+    verify,
+)
+from ordinate.app.cli.failures import BROKEN_PIPE, INTERRUPTED, describe
+from ordinate.errors import OrdinateError, nearest
+
+ON_INTERRUPT = {
+    "train": "{}: the runs so far are kept, add --resume to go on",
+    "reproduce": "{}: the runs so far are kept, the same command goes on from them",
+    "study": "{}: the runs so far are kept, the same command goes on from them",
+    "serve": "the page is closed",
+}
+
+
+class Commands(TyperGroup):
+    """The commands; a misspelt one is answered with the nearest."""
+
+    what: ClassVar[str] = "command"
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the first argument names."""
+        if args and args[0] not in self.commands:
+            raise OrdinateError(f"there is no {self.what} {args[0]!r}: {nearest(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+class Constructions(Commands):
+    """The commands of `ordinate construct`."""
+
+    what: ClassVar[str] = "construction"
+
+
+app = typer.Typer(
+    name="ordinate",
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="Example: ordinate train recipes/sum-positional.toml --seeds 3",
+)
+
+
+def _version(asked: bool) -> bool:
+    if asked:
+        typer.echo(f"ordinate {__version__}")
+        raise typer.Exit
+    return asked
+
+
+@app.callback()
+def ordinate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE", help="A Python file with tasks or encodings of your own."),
+    ] = None,
+) -> None:
+    """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
+    if plugin:
+        from ordinate.lab.plugins import name_files
+
+        name_files(plugin)
+
+
+for function, example in (
+    (catalogue.tasks, "ordinate tasks"),
+    (catalogue.encodings, "ordinate encodings --json"),
+    (catalogue.models, "ordinate models"),
+    (
+        relations.relations,
+        "ordinate relations --task addition --length 3 --show '{kind=\"aligned\"}'",
+    ),
+    (sample.sample, "ordinate sample addition --length 8 --count 3 --axis cascade=5"),
+    (discover.discover, "ordinate discover multiplication --set multiplier=3"),
+    (advise.advise, "ordinate advise adaptive-memory --set nesting=0"),
+    (train.train, "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3"),
+    (evaluate.evaluate, "ordinate evaluate addition-relation --axis length=5:100:5 --slice cascade"),
+    (explain.explain, 'ordinate explain addition-relation --input "123+4095" --ablate'),
+    (export.export, "ordinate export addition --out adder"),
+    (runs.runs, "ordinate runs --task sum --where training.batch=256"),
+    (study.study, "ordinate study examples/study.toml --engine local"),
+    (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
+    (plan.plan, "ordinate plan symmetry --scale paper"),
+    (report.report, "ordinate report results/positional --figures figures --tables tables"),
+    (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
+    (verify.verify, "ordinate verify addition-relation"),
+    (new.new, "ordinate new task running-range"),
+    (serve.serve, "ordinate serve --open"),
+    (bench.bench, "ordinate bench --list"),
+    (doctor.doctor, "ordinate doctor"),
+):
+    app.command(function.__name__, epilog=f"Example: {example}")(function)
+
+constructions = typer.Typer(cls=Constructions)
+for construction, example in (
+    (construct.fixed, "ordinate construct fixed --lags 2,5 --heads 8"),
+    (construct_adaptive.adaptive, "ordinate construct adaptive --nesting 3 --heads 6 --tmx"),
+):
+    constructions.command(construction.__name__, epilog=f"Example: {example}")(construction)
+app.add_typer(
+    constructions,
+    name="construct",
+    help="Build memories as the weights of a Transformer, and measure them; with --json as a document.",
+    epilog="Example: ordinate construct fixed --lags 2,5 --heads 8",
+)
+command = typer.main.get_command(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; whatever goes wrong is one line on stderr.
+
+    0 done, 1 a claim or check failed, 2 bad input, 70 a fault of the program, 130 interrupted, 141 nobody reads.
+
+    >>> main(["--version"])
+    ordinate 0.1.0
+    0
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a sign gets a question mark
+            stream.reconfigure(errors="replace")
+    try:
+        code = _run(arguments or ["--help"])
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt as interrupt:
+        asked = next((word for word in arguments if word in ON_INTERRUPT), "")
+        line, code = ON_INTERRUPT.get(asked, "{}").format(str(interrupt) or "interrupted"), INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return BROKEN_PIPE
+    except Exception as error:
+        line, code = describe(error)
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        with command.make_context("ordinate", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def _forget_stdout() -> None:
+    """Let nothing more be written to a pipe that is closed, not even at the end of the process."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

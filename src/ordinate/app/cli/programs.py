@@ -1,0 +1,197 @@
+"""`ordinate compile`: programs as weights."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ordinate.app.cli.options import Json
+from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    import torch
+
+    from ordinate.lab.programs.compiler.compile import Compiled
+    from ordinate.lab.programs.program import Program
+
+Processors = Annotated[int, typer.Option("--n", "--length", help="Processors, one a token.")]
+Format = Annotated[str, typer.Option("--dtype", help="Number format of the weights: float32 or float64.")]
+FORMATS = ("float32", "float64")
+Reals = Annotated[
+    bool,
+    typer.Option("--reals", help="Inputs are real numbers of the same ranges, not whole ones only."),
+]
+LISTED = 8
+"""Processors that a list of programs states ranges for."""
+PATIENCE = 2.0
+"""Seconds after which progress is shown."""
+COLUMNS = {
+    "program": "program",
+    "n": "n",
+    "rounds": "rounds",
+    "words": "words",
+    "layers": "layers",
+    "layer_bound": "bound",
+    "heads": "heads",
+    "head_bound": "bound",
+    "width": "width",
+    "hidden": "hidden",
+}
+
+
+def compile(  # noqa: A001 (the name of the command)
+    program: Annotated[
+        str | None,
+        typer.Argument(metavar="[PROGRAM]", help="Name of a program; without one they are listed."),
+    ] = None,
+    n: Processors = LISTED,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the model and what is known of it.")
+    ] = None,
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Write query and key weights instead of tables of sources.")
+    ] = False,
+    table: Annotated[
+        bool,
+        typer.Option(
+            "--table",
+            help="Rounds, layers, heads and width for n = 8 .. 4096, of one program or of all static ones.",
+        ),
+    ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw an example on its way through the layers: a .png or .svg."),
+    ] = None,
+    dtype: Format = "float32",
+    reals: Reals = False,
+    json: Json = False,
+) -> None:
+    """Compile a parallel algorithm into the weights of a positional Transformer."""
+    from ordinate.app.cli.output import print_json, print_table, say
+
+    if dense and out is None:
+        raise OrdinateError("--dense is about what is written: add --out FOLDER")
+    if program is None and (out or picture):
+        raise OrdinateError("no program is named: write ordinate compile prefix-sum, say")
+    if picture is not None:
+        check_picture(picture, n)
+    if table:
+        _table(program, json)
+        return
+    if program is None:
+        _list(json)
+        return
+
+    from ordinate.lab.programs.compiler.compile import compile_program
+    from ordinate.lab.programs.files import describe, save
+
+    compiled = compile_program(program_of(program, reals), n, number_format(dtype))
+    facts = describe(compiled)
+    if out is not None:
+        save(compiled, out, dense=dense)
+    if picture is not None:
+        _draw(compiled, picture)
+    if json:
+        print_json({**facts, "out": out, "picture": picture})
+        return
+    say(f"{program}: {compiled.program.summary}")
+    costs = compiled.costs
+    print_table(
+        ["processors", "rounds", "words a round", "layers", "heads", "width", "hidden", "parameters"],
+        [
+            [
+                *(costs.n, costs.rounds, costs.words),
+                f"{costs.layers} (theorem: {costs.layer_bound})",
+                f"{costs.heads} (theorem: {costs.head_bound})",
+                *(costs.width, costs.hidden, facts["parameters"]),
+            ]
+        ],
+    )
+    for word, known in enumerate(compiled.program.ranges(n)):
+        say(f"input word {word}: {known}")
+    say(f"proven error bound in {dtype}: {facts['error_bound']:.3g}")
+    for written in (out, picture):
+        if written is not None:
+            say(f"written to {written}")
+
+
+def check_picture(path: Path, n: int) -> None:
+    """Refuse a picture that cannot be written, or read."""
+    from ordinate.lab.report.programs import MOST_TOKENS
+    from ordinate.lab.report.save import check_ending
+
+    check_ending(path)
+    if n > MOST_TOKENS:
+        raise OrdinateError(f"{n} processors are too many to draw: write --n {MOST_TOKENS} or fewer")
+
+
+def _draw(compiled: "Compiled", path: Path) -> None:
+    import torch
+
+    from ordinate.lab.explain.columns import walk
+    from ordinate.lab.programs.compiler.labels import labels
+    from ordinate.lab.report.programs import draw_walk, example_inputs
+    from ordinate.lab.report.save import write_figure
+
+    inputs = torch.from_numpy(example_inputs(compiled.program.ranges(compiled.n), compiled.n))
+    steps = walk(compiled.model, labels(compiled.allocation), inputs)
+    write_figure(draw_walk(steps, f"{compiled.program.name} on {compiled.n} processors"), path)
+
+
+def number_format(name: str) -> "torch.dtype":
+    """The number format of weights."""
+    import torch
+
+    if name not in FORMATS:
+        raise OrdinateError(f"there is no number format {name!r}: {nearest(name, FORMATS)}")
+    found = getattr(torch, name)
+    assert isinstance(found, torch.dtype)
+    return found
+
+
+def program_of(name: str, reals: bool) -> "Program":
+    """A program, on whole numbers or on real ones."""
+    from ordinate.lab.programs.collection import find_program
+
+    found = find_program(name)
+    return found.on_reals() if reals else found
+
+
+def _list(json: bool) -> None:
+    from ordinate.app.cli.output import print_json, print_table
+    from ordinate.lab.programs.collection import PROGRAMS
+
+    if json:
+        found = [
+            {"name": p.name, "inputs": [asdict(known) for known in p.ranges(LISTED)], "summary": p.summary}
+            for p in PROGRAMS.values()
+        ]
+        print_json({"programs": found})
+        return
+    rows = [(p.name, len(p.ranges(LISTED)), p.ranges(LISTED)[0], p.summary) for p in PROGRAMS.values()]
+    print_table(["program", "words", f"each in, for n = {LISTED}", "what it computes"], rows)
+
+
+def _table(name: str | None, json: bool) -> None:
+    import time
+
+    from ordinate.app.cli.output import print_json, print_table
+    from ordinate.app.cli.progress import StepProgress
+    from ordinate.lab.programs.collection import STATIC, find_program
+    from ordinate.lab.programs.table import cost_table
+
+    chosen = STATIC if name is None else [find_program(name)]
+    started = time.monotonic()
+    with StepProgress("compile") as progress:
+
+        def report(done: int, every: int) -> None:
+            seconds = time.monotonic() - started
+            if seconds > PATIENCE:
+                progress.report(step=done, steps=every, seconds=seconds)
+
+        rows = cost_table(chosen, report=report)
+    if json:
+        print_json({"table": rows})
+    else:
+        print_table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])

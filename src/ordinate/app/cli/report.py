@@ -1,0 +1,131 @@
+"""`ordinate report`: one HTML page of a reproduction, a paper, a run, a study or a compiled program."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ordinate.app.cli.options import Json
+from ordinate.errors import OrdinateError
+
+if TYPE_CHECKING:
+    from ordinate.lab.report.report import Report
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Folder of a reproduction, of several, of a run, a recipe, a store, or of a compiled program.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The page; default report.html in the folder.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure for a paper too: PDF and SVG.")
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every table too: CSV and LaTeX.")
+    ] = None,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Write the tables as Parquet too; needs ordinate\\[tables].")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write one HTML page from what is stored: verdicts first, figures that tell their values, how to rerun.
+
+    The page opens from disk, asks nothing of the network, and can be printed.
+    """
+    if not folder.is_dir():
+        raise OrdinateError(
+            f"there is no folder {str(folder)!r}: write the folder of a run or of a reproduction"
+        )
+    if parquet and tables is None:
+        raise OrdinateError("--parquet says how tables are written: add --tables DIR")
+
+    from ordinate.app.cli.exports import write_figures, write_tables
+    from ordinate.app.cli.output import print_json, say
+    from ordinate.lab.report.report import write_report
+    from ordinate.lab.report.tables import need_pyarrow
+
+    if parquet:
+        need_pyarrow()
+    subject = _compiled(folder) or _reproductions(folder) or _runs(folder)
+    if subject is None:
+        raise OrdinateError(f"{folder} holds neither a run nor a result.json: write runs/NAME-KEY/seed-0")
+    page = subject.build()
+    path = write_report(page, out or folder / "report.html")
+    if out is None:
+        subject.beside()
+    drawn = write_figures(subject.build, figures) if figures else []
+    written = write_tables(page, tables, parquet=parquet) if tables else []
+    if json:
+        facts = {"reports": [path], "figures": drawn, "tables": written}
+        print_json({kind: [str(file) for file in files] for kind, files in facts.items()})
+        return
+    say(f"report: {path}")
+    for word, files, where in (("figures", drawn, figures), ("tables", written, tables)):
+        if files:
+            say(f"{word}: {len(files)} files in {where}")
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What a folder holds, as a page that can be built."""
+
+    build: "Callable[[], Report]"
+    beside: Callable[[], object] = lambda: None
+    """Writes what stands beside the page in the folder."""
+
+
+def _compiled(folder: Path) -> _Subject | None:
+    """A compiled program."""
+    from ordinate.lab.programs.files import is_compiled
+
+    if not is_compiled(folder):
+        return None
+    from ordinate.app.cli.compiled_report import compiled_report
+
+    return _Subject(lambda: compiled_report(folder))
+
+
+def _reproductions(folder: Path) -> _Subject | None:
+    """The result in this folder, or all results below it on one page."""
+    from ordinate.papers import stored, stored_report
+
+    if (folder / "result.json").is_file():
+        figure, document = stored(folder)
+        return _Subject(lambda: figure.report(document), beside=lambda: figure.write(document, folder))
+    if not any(folder.glob("**/result.json")):
+        return None
+    from ordinate.app.cli.progress import SearchProgress
+
+    def build() -> "Report":
+        with SearchProgress("figures") as progress:
+            return stored_report(folder, progress.report)
+
+    return _Subject(build)
+
+
+def _runs(folder: Path) -> _Subject | None:
+    """One run, all seeds of a recipe, or all recipes of a store."""
+    from ordinate.app.cli.run_report import run_report
+    from ordinate.app.cli.study_report import study_report
+    from ordinate.lab.runs import Run
+    from ordinate.lab.runs.record import is_run_folder, run_folders
+
+    whole = folder.resolve()
+    if is_run_folder(whole):
+        return _Subject(lambda: run_report([Run(whole)], shown=folder))
+    seeds = [path for path in whole.glob("seed-*") if is_run_folder(path)]
+    if seeds:
+        seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
+        return _Subject(lambda: run_report([Run(path) for path in seeds], shown=folder))
+    recipes: dict[str, list[Run]] = {}
+    for path in run_folders(whole):
+        recipes.setdefault(path.parent.name, []).append(Run(path))
+    return _Subject(lambda: study_report(recipes, shown=folder)) if recipes else None

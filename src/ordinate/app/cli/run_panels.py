@@ -1,0 +1,134 @@
+"""What runs have stored, as panels of figures and as rows of a table."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ordinate.app.cli.summary import run_facts
+from ordinate.lab.evaluation.points import NumberPoint, SymbolPoint, metric_of_task, score_of
+from ordinate.lab.report.frames import Frame
+from ordinate.lab.report.panels import Panel, Series
+from ordinate.lab.runs import Run
+
+MEASURES = tuple(dict.fromkeys([*NumberPoint.columns.values(), *SymbolPoint.columns.values()]))
+"""What was measured at a point, by the names that runs store."""
+
+COLUMNS = (
+    *(
+        "run",
+        "recipe",
+        "task",
+        "model",
+        "seed",
+        "status",
+        "parameters",
+        "samples_seen",
+        "seconds",
+        "averaged",
+    ),
+    *("axis", "point", "in_distribution", "count", "metric", "score"),
+    *MEASURES,
+)
+"""One row a run and point of an axis; a run that was not measured has one row without a point."""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The runs of one recipe, what a reader calls it, and how it looks (`ordinate.lab.report.style.ROLES`)."""
+
+    label: str
+    role: str
+    runs: Sequence[Run]
+
+    @cached_property
+    def recipe(self) -> dict[str, Any]:
+        """What was asked for."""
+        return self.runs[0].recipe
+
+    @cached_property
+    def facts(self) -> list[dict[str, Any]]:
+        """What is known of every run."""
+        return [run_facts(run) for run in self.runs]
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return str(self.recipe["task"]["name"])
+
+    @property
+    def model(self) -> str:
+        """The kind of the model."""
+        return str(self.recipe["model"]["kind"])
+
+    @property
+    def metric(self) -> str:
+        """What the scores are, averaged weights named."""
+        averaged = any(facts["averaged"] for facts in self.facts)
+        return metric_of_task(self.task) + (", averaged weights" if averaged else "")
+
+    @property
+    def numbers(self) -> list[int]:
+        """The seeds."""
+        return [run.seed for run in self.runs]
+
+
+def training_panel(groups: Sequence[Seeds], title: str) -> Panel | None:
+    """Losses along training, each recipe up to where every seed that did not fail has come."""
+    series = [line for group in groups if (line := _losses(group))]
+    return Panel(title, "step", "training loss", series, trained_to=None) if series else None
+
+
+def _losses(group: Seeds) -> Series | None:
+    losses = [{row["step"]: row["loss"] for row in run.metrics() if "loss" in row} for run in group.runs]
+    going = [t for t, f in zip(losses, group.facts, strict=True) if f["status"] != "failed"]
+    last = min((max(table, default=0) for table in going), default=None)
+    steps = sorted({step for table in losses for step in table if last is None or step <= last})
+    if not steps:
+        return None
+    values = [[float(table.get(step, math.nan)) for step in steps] for table in losses]
+    return Series(group.label, group.role, steps, values, seeds=group.numbers)
+
+
+def axis_panels(groups: Sequence[Seeds], metric: str) -> list[Panel]:
+    """Scores along every axis with several points, a line a recipe."""
+    panels = []
+    for axis in dict.fromkeys(
+        point["axis"] for group in groups for facts in group.facts for point in facts["evaluation"]
+    ):
+        series, trained = [], []
+        for group in groups:
+            tables = [
+                {p["value"]: score_of(p) for p in facts["evaluation"] if p["axis"] == axis}
+                for facts in group.facts
+            ]
+            x = sorted({value for table in tables for value in table})
+            if len(x) < 2:
+                continue
+            trained += [
+                p["value"]
+                for facts in group.facts
+                for p in facts["evaluation"]
+                if p["axis"] == axis and p["in_distribution"]
+            ]
+            values = [[float(table.get(v, math.nan)) for v in x] for table in tables]
+            series.append(Series(group.label, group.role, x, values, seeds=group.numbers))
+        if series:
+            panels.append(Panel(axis, axis, metric, series, max(trained, default=None)))
+    return panels
+
+
+def runs_frame(groups: Sequence[Seeds]) -> Frame:
+    """Every run at every point."""
+    rows: list[list[object]] = []
+    for group in groups:
+        metric = metric_of_task(group.task)
+        for facts in group.facts:
+            run = [facts["id"], group.recipe["name"], group.task, group.model, facts["seed"], facts["status"]]
+            run += [facts[key] for key in ("parameters", "samples_seen", "seconds", "averaged")]
+            for point in facts["evaluation"] or [{}]:
+                place = [point.get(key) for key in ("axis", "value", "in_distribution", "count")]
+                score = score_of(point) if point else None
+                rows.append([*run, *place, metric, score, *(point.get(key) for key in MEASURES)])
+    return Frame("runs", COLUMNS, rows, "Every run at every point that was measured.")

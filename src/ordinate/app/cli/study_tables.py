@@ -1,0 +1,161 @@
+"""What a study found, as tables: every run at every point, every recipe over its seeds, every comparison."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ordinate.app.cli.run_panels import Seeds, runs_frame
+from ordinate.app.cli.summary import seeds_note
+from ordinate.lab.evaluation.points import metric_of_task
+from ordinate.lab.report.frames import Frame
+from ordinate.lab.report.numbers import show_interval, show_number
+from ordinate.lab.report.style import ROLES
+from ordinate.lab.studies import Study, StudyPlan, comparisons, summaries
+from ordinate.lab.studies.budget import BUDGETS
+from ordinate.lab.studies.results import PointComparison, PointSummary, best
+
+SUMMARY = (
+    *("recipe", "task", "model", *BUDGETS, "point", "in_distribution", "metric"),
+    *("median", "low", "high", "level", "success", "seeds", "failed", "failed_seeds"),
+)
+"""One row a recipe and point: the median over seeds with its interval, and the share of seeds that succeeded."""
+
+COMPARISONS = (
+    *("point", "a", "b", "error_a", "error_b", "difference", "low", "high", "level"),
+    *("p", "corrected", "alone", "better", "reason"),
+)
+"""One row a pair and point: by how much the error of a is lower, and which is better."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A study that was conducted."""
+
+    plan: StudyPlan
+    study: Study
+
+    @cached_property
+    def spent(self) -> dict[str, dict[str, int]]:
+        """What a seed of each recipe spends, by the names of the budgets."""
+        return {
+            recipe.name: {name: kind().spent(recipe) for name, kind in BUDGETS.items()}
+            for recipe in self.study.recipes
+        }
+
+    @cached_property
+    def points(self) -> list[PointSummary]:
+        """Statistics over seeds."""
+        return summaries(self.plan, self.study)
+
+    @cached_property
+    def pairs(self) -> list[PointComparison]:
+        """Recipes compared."""
+        return comparisons(self.plan, self.study)
+
+    @cached_property
+    def failed(self) -> list[dict[str, Any]]:
+        """Runs that failed, and why."""
+        return [
+            {"recipe": recipe.name, "seed": run.seed, "error": run.record().get("error")}
+            for recipe in self.study.recipes
+            for run in self.study.runs(recipe)
+            if run.status != "done"
+        ]
+
+    @property
+    def best(self) -> dict[str, str] | None:
+        """What a search found best, and by which score."""
+        for point in self.plan.recipes.needs:
+            if name := best(self.study, point):
+                return {"recipe": name, "by": point}
+        return None
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know."""
+        few = seeds_note(len(self.plan.seeds))
+        notes = [few] if few else []
+        if self.best is not None:
+            notes.append(
+                f"best by {self.best['by']}: {self.best['recipe']}. It was chosen by this score, which therefore "
+                "flatters it: train it with other seeds before you believe the number"
+            )
+        return notes
+
+    def frames(self) -> list[Frame]:
+        """All tables, in full."""
+        return [self._runs(), self._summary(), self._comparisons()]
+
+    def _runs(self) -> Frame:
+        looks = list(ROLES)
+        groups = [
+            Seeds(recipe.name, looks[place % len(looks)], self.study.runs(recipe))
+            for place, recipe in enumerate(self.study.recipes)
+        ]
+        return runs_frame(groups)
+
+    def _summary(self) -> Frame:
+        recipes = {recipe.name: recipe for recipe in self.study.recipes}
+        rows: list[list[object]] = []
+        for found in self.points:
+            recipe, interval = recipes[found.recipe], found.score.interval.to_dict()
+            rows.append(
+                [
+                    *(found.recipe, recipe.task.name, recipe.model.name, *self.spent[found.recipe].values()),
+                    *(found.point, found.in_distribution, metric_of_task(recipe.task.name)),
+                    *(interval[key] for key in ("estimate", "low", "high", "level")),
+                    *(found.success, found.score.count, len(found.failed), " ".join(map(str, found.failed))),
+                ]
+            )
+        caption = f"Median over seeds with its interval; success: at least {self.plan.success:g} right."
+        return Frame("summary", SUMMARY, rows, caption)
+
+    def _comparisons(self) -> Frame:
+        rows: list[list[object]] = []
+        for pair in self.pairs:
+            found = pair.found
+            interval = found.difference.to_dict()
+            errors = (error if error == error else None for error in found.errors)
+            rows.append(
+                [
+                    *(pair.point, found.a, found.b, *errors),
+                    *(interval[key] for key in ("estimate", "low", "high", "level")),
+                    *(found.p, found.corrected, found.alone, found.better, found.reason),
+                ]
+            )
+        return Frame("comparisons", COMPARISONS, rows, "By how much the error of a is lower than that of b.")
+
+    def shown(self) -> list[tuple[list[str], list[list[object]], str]]:
+        """Tables for a terminal: headers, rows, title."""
+        spent = self.plan.budget.name
+        points: list[list[object]] = [
+            [
+                *(found.recipe, self.spent[found.recipe]["parameters"], self.spent[found.recipe]["samples"]),
+                *(found.point, show_interval(found.score.interval), f"{100 * found.success:.0f}%"),
+                *(found.score.count, " ".join(map(str, found.failed)) or "none"),
+            ]
+            for found in self.points
+        ]
+        headers = [
+            *("recipe", "parameters", "samples", "point", "median [95 % interval]"),
+            *(f"seeds with {self.plan.success:g} right", "seeds", "failed"),
+        ]
+        tables = [(headers, points, f"{self.plan.name}, equal {spent}: {self._metric()}")]
+        if self.pairs:
+            headers = ["at", "a", "b", "error of a less by", "p", "corrected", "finding"]
+            tables.append((headers, [_pair_row(pair) for pair in self.pairs], "comparisons"))
+        return tables
+
+    def _metric(self) -> str:
+        return " / ".join(dict.fromkeys(metric_of_task(recipe.task.name) for recipe in self.study.recipes))
+
+
+def _pair_row(pair: PointComparison) -> list[object]:
+    found = pair.found
+    numbers = (show_number(found.p), show_number(found.corrected))
+    return [pair.point, found.a, found.b, show_interval(found.difference), *numbers, found.reason]
+
+
+def rows_as_dicts(frame: Frame) -> list[dict[str, object]]:
+    """The rows of a table for JSON."""
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.rows]

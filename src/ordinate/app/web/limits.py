@@ -1,0 +1,117 @@
+"""Limits: what one request may ask for, each refused with a line that says what to write instead."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ordinate.app.web.replies import refusal
+from ordinate.errors import OrdinateError
+from ordinate.lab.tasks import Task
+
+BODY = 16_384
+"""Bytes of a request."""
+TEXT = 4_096
+"""Characters of a typed input."""
+LENGTH = 1000
+"""Digits of a number."""
+OTHER_LENGTH = 64
+"""Length of inputs of other tasks, some of which cost the square or cube of it."""
+SAMPLES = 20
+"""Samples that are measured in one request."""
+MODELS = 2
+"""Models side by side."""
+ATTENTION_TOKENS = 64
+"""Tokens whose attention is drawn."""
+MATRIX_TOKENS = 64
+"""Tokens of a class matrix."""
+
+
+def longest(task: Task) -> int:
+    """The longest input that the page asks of a task.
+
+    >>> from ordinate.lab.tasks import make_task
+    >>> longest(make_task("addition")), longest(make_task("sort"))
+    (1000, 64)
+    """
+    return LENGTH if task.family == "arithmetic" else OTHER_LENGTH
+
+
+def check_length(task: Task, length: int) -> int:
+    """Return a length that is allowed.
+
+    >>> from ordinate.lab.tasks import make_task
+    >>> check_length(make_task("addition"), 5000)
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: length 5000 is outside what this page asks of 'addition': choose 1 to 1000
+    """
+    if not 1 <= length <= longest(task):
+        raise OrdinateError(
+            f"length {length} is outside what this page asks of {task.name!r}: choose 1 to {longest(task)}"
+        )
+    return length
+
+
+def check_text(task: Task, text: str) -> str:
+    """Return a typed input that is short enough: its numbers and words are no longer than drawn ones.
+
+    >>> from ordinate.lab.tasks import make_task
+    >>> check_text(make_task("addition"), "1" * 1001 + " + 2")
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: a number or word of 1001 characters is too long for this page: write at most 1000
+    """
+    if len(text) > TEXT:
+        raise OrdinateError(f"{len(text)} characters are too many for this page: write at most {TEXT}")
+    longest_word = max((len(word) for word in _words(text)), default=0)
+    if longest_word > longest(task):
+        raise OrdinateError(
+            f"a number or word of {longest_word} characters is too long for this page: "
+            f"write at most {longest(task)}"
+        )
+    return text
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text).split()
+
+
+def check_tokens(tokens: int, most: int, what: str) -> None:
+    """Refuse a picture of too many tokens."""
+    if tokens > most:
+        raise OrdinateError(f"{what} is drawn for at most {most} tokens, and these are {tokens}: take fewer")
+
+
+class BodyLimit:
+    """Refuses a request whose body is too large with 413, also where its length is not announced."""
+
+    def __init__(self, app: ASGIApp, most: int = BODY) -> None:
+        self.app, self.most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body up to the limit, then pass it on."""
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        body, more = b"", True
+        too_large = not announced.isdigit() or int(announced) > self.most
+        while more and not too_large:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            too_large = len(body) > self.most
+        if too_large:
+            await refusal(f"a request may have {self.most} bytes at most: ask for less", 413)(
+                scope, receive, send
+            )
+            return
+        given = False
+
+        async def whole() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, whole, send)

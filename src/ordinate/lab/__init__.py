@@ -1,0 +1,1 @@
+"""The laboratory: tasks, training, runs, evaluation, studies, explanations, programs, reports."""

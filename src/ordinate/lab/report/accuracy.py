@@ -1,0 +1,89 @@
+"""Accuracy along an axis: exact match in per cent, lengths on a logarithmic axis."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend
+from ordinate.lab.report.panels import Panel
+from ordinate.lab.report.style import GREY, INK, points
+
+DECADES = 15
+"""Ranges wider than this get a logarithmic axis,"""
+MOST_TICKS = 12
+"""unless they have more points than can be written side by side."""
+
+HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)
+"""Where the name of a shaded range may stand, the best ones first."""
+
+
+def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
+    """Draw exact match against the axis, one panel a task; wide ranges get a logarithmic axis.
+
+    >>> from ordinate.lab.report.curves import Series
+    >>> curve = Series("relation", "first", [5, 100, 1000], [[1.0, 1.0, 0.97], [1.0, 0.99, 0.95]])
+    >>> figure = accuracy_curves([Panel("addition", "digits", "exact match", [curve], trained_to=5)])
+    >>> figure.axes[0].get_xscale()
+    'log'
+    """
+    panels = [replace(panel, percent=True) for panel in panels]
+    figure = grid(panels, columns, _accuracies)
+    several = any(len(series.table) > 1 for panel in panels for series in panel.series)
+    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
+    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
+    legend(figure, panels, [band, seed] if several else [], markers=True)
+    return figure
+
+
+def _accuracies(axes: Axes, panel: Panel) -> None:
+    draw_seeds(axes, panel)
+    ticks = sorted({float(p) for series in panel.series for p in series.x})
+    in_percent(axes, panel)
+    if ticks[-1] > DECADES * max(ticks[0], 1e-9) and len(ticks) <= MOST_TICKS:
+        doubling(axes, ticks)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
+    left, right = axes.get_xlim()
+    if panel.trained_to is not None and panel.trained_to >= ticks[0]:
+        beyond = [t for t in ticks if t > panel.trained_to]
+        end = float(np.sqrt(panel.trained_to * beyond[0])) if beyond else right
+        _shade(axes, panel, left, end, "in training")
+    if panel.reach is not None and panel.reach < right:
+        _shade(axes, panel, panel.reach + 0.5, right, "out of reach")
+    axes.set_xlim(left, right)
+
+
+def _shade(axes: Axes, panel: Panel, left: float, right: float, name: str) -> None:
+    """Shade a range of x and name it in the shade, away from what is drawn there."""
+    axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
+    middle = float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2
+    axes.text(
+        middle,
+        _free_height(panel, left, right),
+        name,
+        transform=axes.get_xaxis_transform(),
+        rotation=90,
+        ha="center",
+        va="center",
+        fontsize=points(8),
+        color=GREY,
+    )
+
+
+def _free_height(panel: Panel, left: float, right: float) -> float:
+    """The height, as a share, that is furthest from every value of a range of x; the middle among equals."""
+    there = [
+        value
+        for series in panel.series
+        for x, column in zip(series.x, series.table.T, strict=True)
+        if left <= x <= right
+        for value in column[np.isfinite(column)]
+    ]
+    free = [min((abs(height - value) for value in there), default=1.0) for height in HEIGHTS]
+    return HEIGHTS[int(np.argmax(np.round(free, 2)))]

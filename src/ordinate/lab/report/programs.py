@@ -1,0 +1,115 @@
+"""Pictures of compiled programs: where every head looks, and what stands in the labelled columns between layers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
+from torch import Tensor
+
+from ordinate.encodings import DUMMY
+from ordinate.lab.explain.columns import Step
+from ordinate.lab.programs.compiler.labels import Message
+from ordinate.lab.programs.language.ranges import Range
+from ordinate.lab.report.curves import settle
+from ordinate.lab.report.style import OKABE_ITO, paper_style
+
+MOST_LAYERS = 8
+"""Layers that are drawn; deeper models are cut."""
+MOST_TOKENS = 32
+"""Tokens up to which numbers and places can be read."""
+_DIGITS = "3141592653589793238462643383279502884197"
+
+
+def example_inputs(ranges: Sequence[Range], n: int) -> Float[np.ndarray, "1 n word"]:
+    """The digits of pi as inputs, brought into the ranges; every word begins at another digit.
+
+    >>> example_inputs([Range(0, 9, whole=True)], 5)[0, :, 0].tolist()
+    [3.0, 1.0, 4.0, 1.0, 5.0]
+    """
+    digits = np.array([float(d) for d in _DIGITS])
+    words = []
+    for word, known in enumerate(ranges):
+        row = np.resize(np.roll(digits, -word * 7), n)
+        if known.whole and known.high - known.low < 9:
+            row = known.low + row % (known.high - known.low + 1)
+        words.append(np.clip(row if known.magnitude > 1 or known.whole else row / 10, known.low, known.high))
+    return np.stack(words, axis=-1)[None]
+
+
+def draw_walk(steps: Sequence[Step], title: str = "") -> Figure:
+    """Draw a walk, one row a layer: a matrix a head, and the columns behind the layer as a table of numbers.
+
+    >>> step = Step((Message("i - 1", ("r1 = x",)),), torch.eye(3)[None], ["x + r1"], torch.ones(3, 1))
+    >>> len(draw_walk([step]).axes)
+    2
+    """
+    shown = steps[: MOST_LAYERS + 1]
+    heads = max(1, *(len(step.messages) for step in shown))
+    tokens = shown[0].values.shape[0]
+    side = max(1.9, 0.16 * tokens)
+    wide = max(2.4, 0.6 + max(sum(_widths(step.columns)) for step in shown))
+    with paper_style():
+        figure = Figure(
+            figsize=(side * heads + wide + 0.4, (side + 0.75) * len(shown) + 0.5),
+            layout=ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06),
+        )
+        grid = figure.add_gridspec(len(shown), heads + 1, width_ratios=[side] * heads + [wide])
+        for row, step in enumerate(shown):
+            for place, message in enumerate(step.messages):
+                _matrix(figure.add_subplot(grid[row, place]), step.weights[place], message, row)
+            _numbers(figure.add_subplot(grid[row, heads]), step, row)
+        cut = f" (the first {MOST_LAYERS} of {len(steps) - 1} layers)" if len(shown) < len(steps) else ""
+        if title:
+            figure.suptitle(title + cut, x=0.01, ha="left", fontweight="bold")
+        settle(figure)
+    return figure
+
+
+def _matrix(axes: Axes, weights: Float[Tensor, "token token"], message: Message, layer: int) -> None:
+    axes.imshow(weights.abs().numpy(), cmap="Blues", vmin=0, vmax=1)
+    axes.grid(visible=False)
+    names = _tokens(len(weights))
+    axes.set_xticks(range(len(names)), names, fontsize=6, rotation=90)
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    words = message.words if len(message.words) <= 3 else (*message.words[:2], "...")
+    axes.set_title(f"layer {layer}: {', '.join(words)}\nfrom {message.source}", fontsize=7.5)
+    axes.set_xlabel("token looked at", fontsize=7)
+    axes.set_ylabel("token", fontsize=7)
+
+
+def _numbers(axes: Axes, step: Step, layer: int) -> None:
+    """A table: a row a token, a column a residual column."""
+    values = step.values.double().numpy()
+    axes.set_axis_off()
+    axes.set_title("input columns" if layer == 0 else f"columns behind layer {layer}", fontsize=8)
+    if not step.columns:
+        return
+    table = axes.table(
+        cellText=[[f"{value:.4g}" for value in row] for row in values],
+        rowLabels=_tokens(len(values)),
+        colLabels=list(step.columns),
+        colWidths=_widths(step.columns),
+        loc="center",
+        cellLoc="right",
+        bbox=Bbox.from_bounds(0.08, 0, 0.92, 1),
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(7)
+    for (row, _), cell in table.get_celld().items():
+        cell.set_linewidth(0.3)
+        if row == 0:
+            cell.set_text_props(color=OKABE_ITO["blue"], fontweight="bold", ha="center")
+
+
+def _widths(columns: Sequence[str]) -> list[float]:
+    """Widths of columns in inches, from their labels."""
+    return [max(0.5, 0.2 + 0.075 * len(label)) for label in columns]
+
+
+def _tokens(count: int) -> list[str]:
+    """Positions, and the dummy behind them."""
+    return [*map(str, range(count - 1)), DUMMY]

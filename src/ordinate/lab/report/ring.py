@@ -1,0 +1,141 @@
+"""Figures of models on a ring: losses by place, and the maps they have learned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy import ndarray
+
+from ordinate.lab.report.curves import draw_losses, grid, legend, logarithmic, settle
+from ordinate.lab.report.panels import Drawing, Panel, Series
+from ordinate.lab.report.style import GREY, INK, ON_IMAGE, look_of, paper_style, points, size
+
+
+def ring_losses(
+    train: Panel, test: Panel, *, level: float, level_name: str, expected: Sequence[float]
+) -> Figure:
+    """Draw training losses by step beside test losses by place, where `test.trained_to` places were filled.
+
+    `level` is a loss that is known; `expected` are the losses that expected gradients lead to, by place.
+
+    >>> from ordinate.lab.report.curves import Series
+    >>> loss = Series("RPE", "positional", [1, 10, 100], [[1.0, 0.1, 0.01]])
+    >>> place = Series("RPE", "positional", [1, 2, 3], [[0.01, 0.01, 0.02]])
+    >>> panels = Panel("training", "step", "loss", [loss]), Panel("test", "place", "loss", [place], trained_to=2)
+    >>> len(ring_losses(*panels, level=4.5, level_name="nothing", expected=[0.1, 0.1, 0.1]).axes)
+    2
+    """
+
+    def draw(axes: Axes, panel: Panel) -> None:
+        draw_losses(axes, panel)
+        if panel is train:
+            axes.set_xscale("log")
+            return
+        axes.axhline(level, color=INK, lw=0.9, ls=(0, (1, 2)), zorder=1)
+        axes.plot(panel.series[0].x, expected, color=INK, lw=1.0, ls="--", zorder=4)
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        _shade_filled(axes, panel)
+        logarithmic(axes, panel)
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, max(high, 4 * level))
+
+    figure = grid([train, test], 2, draw)
+    places = test.series[0].x
+    known = [
+        Series("shifts, expected gradients", "baseline", places, [list(expected)], colour=INK),
+        Series(level_name, "baseline", places, [[level] * len(places)], colour=INK),
+    ]
+    figure.keep(figure.axes[1], replace(test, series=[*test.series, *known]))
+    marks = [
+        Line2D([], [], color=GREY, lw=0.7, alpha=0.6, label="one seed"),
+        Line2D([], [], color=INK, lw=0.9, ls=(0, (1, 2)), label=level_name),
+        Line2D([], [], color=INK, lw=1.0, ls="--", label="shifts, expected gradients"),
+    ]
+    legend(figure, [train, test], marks, markers=False)
+    return figure
+
+
+def ring_maps(
+    maps: Mapping[str, Sequence[Sequence[float]]],
+    weights: Float[ndarray, "seed place"],
+    wanted: Float[ndarray, " place"],
+    *,
+    filled: int,
+    clip: float,
+) -> Figure:
+    """Draw effective matrices, clipped to [-clip, clip], and the weights of the relative model by difference.
+
+    >>> eye = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> figure = ring_maps({"APE": eye}, np.eye(3)[1:2], np.eye(3)[1], filled=2, clip=1.0)
+    >>> [axes.get_xlabel() for axes in figure.axes[:2]]
+    ['key place j', 'i - j + (n - 1)/2']
+    """
+    with paper_style():
+        layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08)
+        figure = Drawing(figsize=size(4.0 * (len(maps) + 1), 4.0), layout=layout)
+        axes = figure.subplots(1, len(maps) + 1)
+        for each, (name, values) in zip(axes, maps.items(), strict=False):
+            places = len(values)
+            image = each.imshow(
+                np.array(values),
+                cmap="RdBu_r",
+                vmin=-clip,
+                vmax=clip,
+                interpolation="nearest",
+                extent=(0.5, places + 0.5, places + 0.5, 0.5),
+            )
+            each.grid(visible=False)
+            each.set_title(name)
+            each.set_xlabel("key place j")
+            each.set_ylabel("query place i")
+            edge = filled + 0.5
+            each.plot([0.5, edge, edge], [edge, edge, 0.5], color=ON_IMAGE, lw=1.0, ls="--")
+        bar = figure.colorbar(image, ax=list(axes[:-1]), shrink=0.8, pad=0.02, extend="both")
+        bar.set_label("effective weight, clipped")
+        _weights(axes[-1], weights, wanted)
+        learned = Series("learned", "positional", list(range(len(wanted))), weights)
+        given = Series("wanted", "baseline", list(range(len(wanted))), [wanted.tolist()], colour=INK)
+        kept = Panel("RPE by difference", "i - j + (n - 1)/2", "weight", [learned, given], None)
+        figure.keep(axes[-1], kept)
+        settle(figure)
+    return figure
+
+
+def _weights(axes: Axes, weights: Float[ndarray, "seed place"], wanted: Float[ndarray, " place"]) -> None:
+    look, index = look_of("positional"), np.arange(len(wanted))
+    axes.plot(index, weights.T, color=look.colour, lw=0.9, alpha=0.5)
+    axes.plot(index, wanted, ls="none", marker="o", ms=5, mfc="none", mec=INK, mew=0.9)
+    axes.set_title("RPE by difference")
+    axes.set_xlabel("i - j + (n - 1)/2")
+    axes.set_box_aspect(1)
+    marks = [
+        Line2D([], [], color=look.colour, lw=0.9, label="learned"),
+        Line2D([], [], ls="none", marker="o", ms=5, mfc="none", mec=INK, label="wanted"),
+    ]
+    axes.legend(handles=marks, loc="upper right", fontsize=points(8))
+
+
+def _shade_filled(axes: Axes, panel: Panel) -> None:
+    """Shade the places that were filled in training."""
+    assert panel.trained_to is not None
+    left, right = float(panel.series[0].x[0]) - 0.5, float(panel.series[0].x[-1]) + 0.5
+    edge = float(panel.trained_to) + 0.5
+    axes.axvspan(left, edge, color=INK, alpha=0.07, lw=0, zorder=0)
+    axes.text(
+        (left + edge) / 2,
+        0.475,
+        "filled in training",
+        transform=axes.get_xaxis_transform(),
+        ha="center",
+        va="center",
+        rotation=90,
+        fontsize=points(8),
+        color=GREY,
+    )
+    axes.set_xlim(left, right)

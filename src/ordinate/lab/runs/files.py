@@ -1,0 +1,190 @@
+"""Files that are either whole or not there.
+
+Every write goes to a temporary name in the same folder, is flushed to the disk, and is then renamed over the
+target: whoever reads sees the old file or the new one, never half of one, also after a kill or a power cut.
+Tensors are stored as safetensors, everything else as text or JSON; nothing here runs code on reading.
+
+>>> write_json(folder / "scores.json", {"exact": 0.97})     # doctest: +SKIP
+>>> read_json(folder / "scores.json")                       # doctest: +SKIP
+{'exact': 0.97}
+"""
+
+import contextlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_safetensors
+from safetensors.torch import save as save_safetensors
+
+from ordinate.errors import OrdinateError
+from ordinate.lab.runs.plain import from_json, to_json
+from ordinate.lab.runs.seal import METADATA, SEAL_KEY, header_of, is_broken, sealed
+
+Pathish = str | os.PathLike[str]
+
+META_KEY = "ordinate"
+
+
+def write_bytes(path: Pathish, data: bytes) -> None:
+    """Write `data` to `path` atomically, making the folders on the way.
+
+    >>> write_bytes("out/blob.bin", b"abc")     # doctest: +SKIP
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)  # noqa: PTH105 (the name that the docstring promises)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OrdinateError(f"cannot write {path}: {_cause(error)}") from error
+    _sync_folder(path.parent)
+
+
+def write_text(path: Pathish, text: str) -> None:
+    """Write `text` as UTF-8 to `path` atomically.
+
+    >>> write_text("out/note.txt", "five digits")     # doctest: +SKIP
+    """
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Pathish, value: Any) -> None:
+    """Write `value` as indented strict JSON to `path` atomically.
+
+    >>> write_json("out/scores.json", {"exact": 0.97})     # doctest: +SKIP
+    """
+    write_text(path, to_json(value, indent=2) + "\n")
+
+
+def write_tensors(path: Pathish, tensors: dict[str, torch.Tensor], meta: dict[str, Any]) -> None:
+    """Write named tensors and their `meta` (any JSON value) as one safetensors file, atomically.
+
+    Tensors may share storage or be views; each is stored on its own. `meta` becomes one JSON string under the
+    metadata key `ordinate`. The file is sealed: `read_tensors` refuses one of which a byte was changed.
+
+    >>> write_tensors("model.safetensors", {"weight": torch.zeros(2)}, {"step": 10})     # doctest: +SKIP
+    """
+    text = to_json(meta)
+    try:
+        data = sealed(save_safetensors(_separate(tensors), metadata={META_KEY: text}))
+    except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise OrdinateError(f"cannot write {os.fspath(path)}: {_one_line(error)}") from error
+    write_bytes(path, data)
+
+
+def read_bytes(path: Pathish) -> bytes:
+    """Return the content of `path`, or say in one line why it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise OrdinateError(f"cannot read {os.fspath(path)}: {_cause(error)}") from error
+
+
+def read_json(path: Pathish) -> Any:
+    """Return the value in the JSON file `path`.
+
+    >>> read_json("out/scores.json")     # doctest: +SKIP
+    {'exact': 0.97}
+    """
+    data = read_bytes(path)
+    try:
+        return from_json(data)
+    except ValueError as error:
+        raise OrdinateError(f"{os.fspath(path)} is not readable JSON: {_one_line(error)}") from error
+
+
+def read_tensors(path: Pathish) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Return the tensors (on the CPU) and the meta that `write_tensors` stored.
+
+    >>> tensors, meta = read_tensors("model.safetensors")     # doctest: +SKIP
+    >>> meta["step"]                                          # doctest: +SKIP
+    10
+    """
+    return parse_tensors(read_bytes(path), path)
+
+
+def parse_tensors(data: bytes, path: Pathish) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Return the tensors and the meta in the content of the file `path`."""
+    try:
+        tensors = load_safetensors(data)
+        metadata = header_of(data)[0].get(METADATA, {})
+        meta = from_json(metadata[META_KEY])
+        if is_broken(data) or metadata.keys() - {META_KEY, SEAL_KEY}:  # a seal under another name is none
+            raise _unreadable(path, "it was changed after it was written")
+    except KeyError as error:
+        cause = "it holds tensors but was not written by ordinate" if error.args == (META_KEY,) else error
+        raise _unreadable(path, cause) from error
+    except (SafetensorError, ValueError, TypeError, RuntimeError) as error:
+        raise _unreadable(path, error) from error
+    if not isinstance(meta, dict):
+        raise _unreadable(path, "its metadata is not a table")
+    return tensors, meta
+
+
+def is_complete(path: Pathish) -> bool:
+    """Tell from its size and header alone whether `path` is a whole safetensors file.
+
+    >>> is_complete("cut-off.safetensors")     # doctest: +SKIP
+    False
+    """
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            length = int.from_bytes(file.read(8), "little")
+            if length > size - 8:
+                return False
+            header = json.loads(file.read(length))
+        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        return bool(size == 8 + length + max(ends, default=0))
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError):
+        return False
+
+
+def _separate(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Give each tensor a contiguous storage of its own: safetensors refuses views and tied weights."""
+    seen: set[int] = set()
+    result = {}
+    for name, given in tensors.items():
+        tensor = given.detach().cpu().contiguous()
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() in seen or storage.nbytes() != tensor.nbytes:
+            tensor = tensor.clone()
+        seen.add(tensor.untyped_storage().data_ptr())
+        result[name] = tensor
+    return result
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _unreadable(path: Pathish, cause: object) -> OrdinateError:
+    return OrdinateError(f"{os.fspath(path)} is not a readable checkpoint: {_one_line(cause)}")
+
+
+def _cause(error: OSError) -> str:
+    return (error.strerror or _one_line(error)).lower()
+
+
+def _one_line(cause: object) -> str:
+    return " ".join(str(cause).split()) or type(cause).__name__

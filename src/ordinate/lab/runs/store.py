@@ -1,0 +1,182 @@
+"""The store: a folder of runs, `<root>/<name>-<key>/seed-<k>/`, with an index.
+
+The key is the first 10 hex digits of the SHA-256 of the recipe's canonical JSON without its name: equal
+recipes share a folder whatever the order of their keys, and any difference makes another folder.
+"""
+
+import hashlib
+from difflib import get_close_matches
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from ordinate.errors import OrdinateError
+from ordinate.lab.runs.environment import environment
+from ordinate.lab.runs.files import Pathish, write_text
+from ordinate.lab.runs.index import Index
+from ordinate.lab.runs.lock import in_turn
+from ordinate.lab.runs.plain import canonical
+from ordinate.lab.runs.record import NAME, RunRecord, is_run_folder, read_recipe, run_folders, run_id
+from ordinate.lab.runs.run import Run
+
+_SHOWN = 5
+
+
+class Store:
+    """All runs under one folder.
+
+    >>> store = Store("runs")                                                       # doctest: +SKIP
+    >>> run = store.open({"name": "sum", "task": {"name": "sum"}}, seed=0)          # doctest: +SKIP
+    >>> run.id                                                                      # doctest: +SKIP
+    'sum-9f2b1c4d5e/seed-0'
+    >>> [record.id for record in store.runs(task="sum", status="new")]              # doctest: +SKIP
+    ['sum-9f2b1c4d5e/seed-0']
+    """
+
+    def __init__(self, root: Pathish = "runs") -> None:
+        self.root = Path(root)
+        self.index = Index(self.root)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.root)!r})"
+
+    def open(self, recipe: dict[str, Any], seed: int) -> Run:
+        """Return the run of `recipe` with `seed`, making its folder when it is new.
+
+        >>> Store("runs").open(recipe, seed=3).status     # doctest: +SKIP
+        'new'
+        """
+        name = check_name(recipe.get("name"))
+        if seed < 0:
+            raise OrdinateError(f"a seed cannot be {seed}: write a whole number from 0 on")
+        recipe = _for_toml(recipe, "")
+        key = recipe_key(recipe)
+        path = self.root / f"{name}-{key}" / f"seed-{seed}"
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OrdinateError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
+        run = Run(path, self.index)
+        with in_turn(path.parent):
+            if not (path / "recipe.toml").exists():
+                write_text(path / "recipe.toml", tomli_w.dumps(recipe))
+            elif recipe_key(read_recipe(path)) != key:
+                raise OrdinateError(
+                    f"{path / 'recipe.toml'} was edited since the run was made: move that folder away"
+                )
+            if not (path / "run.json").exists():
+                run.update(name=name, key=key, seed=seed, status="new", environment=environment())
+        return run
+
+    def runs(self, where: dict[str, Any] | None = None, **filters: Any) -> list[RunRecord]:
+        """Return the runs that pass all filters: name (a glob), task, model, status, seed, where.
+
+        >>> store.runs(name="sum-*", seed=[0, 1], where={"training.batch": 256})     # doctest: +SKIP
+        """
+        return self.index.select(where=where, **filters)
+
+    def reindex(self) -> None:
+        """Rebuild the index from the folders."""
+        self.index.rebuild()
+
+    def find(self, text: Pathish) -> Run:
+        """Return the run with this id, or with the only id that begins so, or in this folder.
+
+        >>> store.find("sum-9f")                                # doctest: +SKIP
+        Run('sum-9f2b1c4d5e/seed-0')
+        >>> store.find("elsewhere/sum-9f2b1c4d5e/seed-0")       # doctest: +SKIP
+        Run('sum-9f2b1c4d5e/seed-0')
+        """
+        text = fspath(text)
+        known = {run_id(path): path for path in run_folders(self.root)}
+        wanted = text.strip().rstrip("/")
+        if wanted in known:
+            return Run(known[wanted], self.index)
+        if wanted and is_run_folder(folder := _absolute(wanted)):
+            return self._at(folder)
+        matches = [id_ for id_ in known if wanted and id_.startswith(wanted)]
+        if len(matches) == 1:
+            return Run(known[matches[0]], self.index)
+        if matches:
+            raise OrdinateError(
+                f"{text!r} begins {len(matches)} runs: write more of one of {_listed(matches)}"
+            )
+        raise OrdinateError(f"there is no run {text!r} in {self.root}: {_hint(wanted, list(known))}")
+
+    def _at(self, folder: Path) -> Run:
+        """Return the run in an explicit folder, with the index of the store it lies in."""
+        root = folder.parent.parent
+        if root == _absolute(self.root):
+            return Run(self.root / folder.parent.name / folder.name, self.index)
+        index = Index(root)
+        return Run(folder, index if index.path.exists() else None)
+
+
+def recipe_key(recipe: dict[str, Any]) -> str:
+    """Return the 10 hex digits that tell recipes apart; the name and values of None do not count.
+
+    >>> recipe_key({"name": "a", "x": 1, "y": None}) == recipe_key({"name": "b", "x": 1})
+    True
+    """
+    plain = _for_toml(recipe, "")
+    plain.pop("name", None)
+    return hashlib.sha256(canonical(plain).encode()).hexdigest()[:10]
+
+
+def check_name(name: object) -> str:
+    """Return `name` if it can name a folder of runs.
+
+    >>> check_name("sum-positional")
+    'sum-positional'
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise OrdinateError(
+            f"a recipe cannot be named {name!r}: use letters, digits, '.', '_', '-', a letter or digit first"
+        )
+    return name
+
+
+def _for_toml(value: Any, where: str) -> Any:
+    """Return `value` with plain types only and without None, which TOML cannot write."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise OrdinateError(f"the recipe has the key {key!r} in {where or 'it'}: write it as text")
+        items = ((key, _for_toml(item, f"{where}.{key}".lstrip("."))) for key, item in value.items())
+        return {key: item for key, item in items if item is not None}
+    if isinstance(value, list | tuple):
+        if any(item is None for item in value):
+            raise OrdinateError(f"the recipe's {where} holds None in a list: leave the entry out")
+        return [_for_toml(item, where) for item in value]
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise OrdinateError(
+        f"the recipe's {where} is a {type(value).__name__}: use numbers, text, lists and tables"
+    )
+
+
+def _absolute(path: Pathish) -> Path:
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise OrdinateError(f"{fspath(path)!r} is neither a run's id nor a folder") from error
+
+
+def _hint(wanted: str, ids: list[str]) -> str:
+    if not ids:
+        return "it has no runs yet"
+    recipes = sorted({id_.split("/")[0] for id_ in ids})
+    names = sorted({recipe.rsplit("-", 1)[0] for recipe in recipes})
+    close = get_close_matches(wanted, [*ids, *recipes, *names], n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {_listed(recipes)}"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,187 @@
+"""Does a task have the structure that a relation declares? Asked of the task's own answers, on samples."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ordinate.errors import OrdinateError
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks.task import Batch, Task
+from ordinate.layout import Coordinates
+from ordinate.relations.bound import BoundRelation
+from ordinate.relations.pattern import Pattern
+from ordinate.relations.relation import Relation
+
+UNLIKE = 3.0
+"""Two pairs of a class act unlike when one changes the answer this many times as often as the other."""
+
+NUMBERS_AT_ONCE = 2**22
+"""Inputs that are changed in one go."""
+
+SIGMAS = 6.0
+"""How clear that has to be, in standard errors."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One way in which a task breaks a relation, with a sample that shows it."""
+
+    rule: str
+    message: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.message}\n  {self.example}"
+
+
+def reach(pattern: Pattern, layers: int) -> Bool[Tensor, "query key"]:
+    """Whether information gets from a key to a query in that many layers; a token always keeps its own."""
+    step = torch.eye(pattern.tokens)
+    step[pattern.query, pattern.key] = 1.0
+    reached = torch.eye(pattern.tokens)
+    for _ in range(layers):
+        reached = ((reached @ step) > 0).float()
+    return reached > 0
+
+
+def influence(
+    task: Task, *, length: int, count: int, seed: int, report: Callable[[int, int], None] | None = None
+) -> tuple[Coordinates, Float[Tensor, "output input"]]:
+    """How often the answer at a token changes when an input token is drawn anew.
+
+    The rate is 0 for input tokens that are not free, and for outputs that do not count. `report` is called with the
+    steps done and all steps as the work proceeds.
+    """
+    draw = generator(seed, "influence", length)
+    coordinates = task.sample(1, generator=draw, length=length).coordinates
+    numbers = len(coordinates) * max(1, task.features)
+    sizes = [min(count - done, max(1, NUMBERS_AT_ONCE // numbers)) for done in _steps(count, numbers)]
+    changes = torch.zeros(len(coordinates), len(coordinates))
+    tokens, done = task.free(coordinates, length), 0
+    for size in sizes:
+        batch = task.sample(size, generator=draw, length=length)
+        if batch.coordinates != coordinates:
+            raise OrdinateError(
+                f"{task.name!r} draws a new layout for every batch: look at it without words and in the padded format"
+            )
+        scored = task.scored(coordinates).any(-1)
+        for token in tokens:
+            other = task.reference(task.redraw(batch, token, draw), coordinates)
+            changes[:, token] += (task.differs(batch.target, other) & scored).float().sum(0)
+            done += 1
+            if report is not None:
+                report(done, len(sizes) * len(tokens))
+    return coordinates, changes / count
+
+
+def _steps(count: int, numbers: int) -> range:
+    return range(0, count, max(1, NUMBERS_AT_ONCE // numbers))
+
+
+def check(
+    relation: Relation,
+    task: Task,
+    layers: int,
+    *,
+    count: int = 2000,
+    seed: int = 0,
+    length: int | None = None,
+) -> list[Finding]:
+    """Return what speaks against the relation; an empty list where nothing was found on `count` samples.
+
+    *Reach*: changing an input beyond the relation's reach in `layers` layers never changes an output.
+    *Alike*: pairs of one class change the answer about equally often (outputs above the longest operand left out,
+    since their own place is empty).
+    """
+    length = max(task.lengths()) if length is None else length
+    task = task.tested()
+    coordinates, rates = influence(task, length=length, count=count, seed=seed)
+    bound = BoundRelation(relation, [coordinates])
+    pattern = bound.pattern(coordinates)
+    findings = _beyond_reach(task, coordinates, rates, pattern, layers, length, seed)
+    return findings + _unlike(
+        bound, pattern, coordinates, rates, count, task.free(coordinates, length), length
+    )
+
+
+def _beyond_reach(
+    task: Task,
+    coordinates: Coordinates,
+    rates: Float[Tensor, "output input"],
+    pattern: Pattern,
+    layers: int,
+    length: int,
+    seed: int,
+) -> list[Finding]:
+    outside = (rates > 0) & ~reach(pattern, layers)
+    if not outside.any():
+        return []
+    output, token = divmod(int((rates * outside).argmax()), len(rates))
+    label, rate = coordinates.label, float(rates[output, token])
+    return [
+        Finding(
+            "reach",
+            f"the answer at {label(output)!r} depends on {label(token)!r}, which {layers} layers do not reach "
+            f"(it changed in {rate:.2%} of the samples; {int(outside.sum())} such pairs)",
+            _counterexample(task, output, token, length, seed),
+        )
+    ]
+
+
+def _counterexample(task: Task, output: int, token: int, length: int, seed: int) -> str:
+    """Two inputs that differ at one token, and their answers, which differ at the output."""
+    draw = generator(seed, "counterexample", length)
+    while True:
+        batch = task.sample(1000, generator=draw, length=length)
+        inputs = task.redraw(batch, token, draw)
+        after = Batch(inputs, task.reference(inputs, batch.coordinates), batch.coordinates)
+        found = task.differs(batch.target, after.target)[:, output].nonzero()
+        if len(found):
+            sample = int(found[0, 0])
+            rows = [
+                task.show(Batch(b.input[sample, None], b.target[sample, None], b.coordinates))[0]
+                for b in (batch, after)
+            ]
+            return "; ".join(f"{row['input']} gives {row['target']}" for row in rows)
+
+
+def _unlike(
+    bound: BoundRelation,
+    pattern: Pattern,
+    coordinates: Coordinates,
+    rates: Float[Tensor, "output input"],
+    count: int,
+    tokens: tuple[int, ...],
+    length: int,
+) -> list[Finding]:
+    inner = torch.tensor([o < length for o in coordinates.ordinate])
+    free = torch.zeros(len(coordinates), dtype=torch.bool)
+    free[list(tokens)] = True
+    answers = (rates > 0).any(1) & inner
+    findings = []
+    for number in range(bound.classes):
+        chosen = (pattern.label == number) & answers[pattern.query] & free[pattern.key]
+        query, key = pattern.query[chosen], pattern.key[chosen]
+        if len(query) < 2:
+            continue
+        found = rates[query, key]
+        low, high = int(found.argmin()), int(found.argmax())
+        error = ((found[high] * (1 - found[high]) + found[low] * (1 - found[low])) / count).sqrt()
+        if found[high] > UNLIKE * found[low] and found[high] - found[low] > SIGMAS * max(
+            float(error), 1 / count
+        ):
+            pairs = [
+                f"{coordinates.label(int(query[i]))!r} from {coordinates.label(int(key[i]))!r}"
+                for i in (high, low)
+            ]
+            findings.append(
+                Finding(
+                    "alike",
+                    f"pairs of the class {bound.names[number]!r} do not act alike",
+                    f"{pairs[0]} changes in {found[high]:.2%} of the samples, {pairs[1]} in {found[low]:.2%}",
+                )
+            )
+    return findings

@@ -1,0 +1,185 @@
+"""Formats: how numbers become lines of symbols. An option of a task names one."""
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar
+
+import torch
+from jaxtyping import Int
+from pydantic import BeforeValidator, Field, SerializeAsAny
+from torch import Generator, Tensor
+
+from ordinate.kinds import Kind, choose
+from ordinate.lab.tasks.arithmetic.digits import resize, strip
+from ordinate.lab.tasks.arithmetic.layout import ADDENDS, Piece, Words, lay
+from ordinate.layout import Coordinates
+
+Operands = tuple[Int[Tensor, "batch _"], ...]
+"""Operands as symbols, least significant first, each as wide as its field."""
+
+
+class Format(Kind):
+    """How numbers are written. Ordinates are the significance of a digit in every format."""
+
+    draws: ClassVar[bool] = False
+    """Whether sizes are drawn for every batch."""
+
+    reverse: bool = Field(False, description="true to write every number least significant digit first")
+
+    @abstractmethod
+    def longest(self, places: int, width: int) -> int:
+        """The widest field of a number of this many places."""
+
+    @abstractmethod
+    def write(
+        self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
+    ) -> Operands:
+        """Write numbers into fields; all samples share one layout. Joint numbers keep all their places."""
+
+    @abstractmethod
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """Write one given number into its field."""
+
+    @abstractmethod
+    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
+        """The layout of numbers of these sizes with signs between them."""
+
+    @abstractmethod
+    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
+        """The layout of a multiplier and a multiplicand of these sizes."""
+
+
+class Padded(Format):
+    """Every number fills a field of one width; the answer is read in place of the last number.
+
+    123 + 4095 at width 5: `pad pad 1 2 3 + pad 4 0 9 5`, answer `pad pad 4 2 1 8` at the sign and the second
+    number. A multiplier is not padded, a multiplicand to its width and that of the multiplier: 56 x 4297 is
+    `5 6 x pad pad 4 2 9 7`, answer `2 4 0 6 3 2` at the multiplicand.
+    """
+
+    name: ClassVar[str] = "padded"
+    summary: ClassVar[str] = "numbers padded to one width, the answer in place of the last one"
+
+    def longest(self, places: int, width: int) -> int:
+        """The width."""
+        return width
+
+    def write(
+        self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
+    ) -> Operands:
+        """Fill up with pads."""
+        return self.fit(digits, width).unbind(1)
+
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """Fill up with pads."""
+        return strip(resize(digits, width))
+
+    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
+        """Signs are the top token of the number after them, with the ordinate of the answer's top digit."""
+        return _padded_sum(sizes, words, self.reverse)
+
+    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
+        """Multiplier, sign, multiplicand."""
+        return _padded_product(sizes, words, self.reverse)
+
+
+class Variable(Format):
+    """Operands have as many symbols as digits; the answer is read at blanks after an equals sign.
+
+    123 + 4095: `1 2 3 + 4 0 9 5 = _ _ _ _ _`, answer `pad 4 2 1 8` at the blanks. How many digits the numbers
+    of a batch have is drawn once for all of them, as often as uniform numbers have that many. Operands that
+    belong together (see samplers) keep all their places, leading zeros included.
+    """
+
+    name: ClassVar[str] = "variable"
+    summary: ClassVar[str] = "numbers without pads, the answer at blanks after an equals sign"
+    draws: ClassVar[bool] = True
+
+    def longest(self, places: int, width: int) -> int:
+        """All places."""
+        return places
+
+    def write(
+        self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
+    ) -> Operands:
+        """Cut uniform numbers to sizes drawn for the batch; the top digit of a cut number is no zero."""
+        count, operands, places = digits.shape
+        if joint:
+            return digits.unbind(1)
+        # A uniform number has at least k leading zeros with probability 10^-k.
+        rest = 1 - torch.rand(operands, generator=generator, device=generator.device, dtype=torch.float64)
+        sizes = (places + rest.log10().ceil().long()).clamp(min=1).tolist()
+        numbers = []
+        for size, number in zip(sizes, digits.unbind(1), strict=True):
+            number = number[:, :size].clone()
+            if size > 1:
+                number[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=generator.device)
+            numbers.append(number)
+        return tuple(numbers)
+
+    def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
+        """As it is."""
+        return digits
+
+    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
+        """Operands with signs between them, equals, blanks for one digit more than the longest."""
+        return _variable_sum(sizes, words, self.reverse)
+
+    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
+        """Multiplier, sign, multiplicand, equals, blanks for the digits of both."""
+        return _variable_product(sizes, words, self.reverse)
+
+
+FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in (Padded, Variable)}
+
+
+def _chosen(value: Any) -> Format:
+    return choose(value, FORMATS, "task.format")
+
+
+FormatOption = Annotated[SerializeAsAny[Format], BeforeValidator(_chosen)]
+"""A format by name, or a table with its options."""
+
+
+def _number(size: int, reverse: bool) -> range:
+    return range(size) if reverse else range(size - 1, -1, -1)
+
+
+@lru_cache(maxsize=16384)
+def _padded_sum(sizes: tuple[int, ...], words: Words, reverse: bool) -> Coordinates:
+    before, between, after = words
+    pieces: list[Piece] = [("text", range(before)), (ADDENDS[0], _number(sizes[0], reverse))]
+    for name, size in zip(ADDENDS[1:], sizes[1:], strict=False):
+        pieces += [("text", range(between)), (name, (size, *_number(size, reverse)))]
+    return lay([*pieces, ("text", range(after))])
+
+
+@lru_cache(maxsize=16384)
+def _variable_sum(sizes: tuple[int, ...], words: Words, reverse: bool) -> Coordinates:
+    before, between, after = words
+    pieces: list[Piece] = [("text", range(before)), (ADDENDS[0], _number(sizes[0], reverse))]
+    for i, (name, size) in enumerate(zip(ADDENDS[1:], sizes[1:], strict=False)):
+        pieces += [("text", range(between)), ("sign", (i,)), (name, _number(size, reverse))]
+    pieces += [("equals", (0,)), ("answer", _number(max(sizes) + 1, reverse))]
+    return lay([*pieces, ("text", range(after))])
+
+
+@lru_cache(maxsize=16384)
+def _padded_product(sizes: tuple[int, int], words: Words, reverse: bool) -> Coordinates:
+    return lay([*_factors(sizes, words, reverse), ("text", range(words[2]))])
+
+
+@lru_cache(maxsize=16384)
+def _variable_product(sizes: tuple[int, int], words: Words, reverse: bool) -> Coordinates:
+    answer: list[Piece] = [("equals", (0,)), ("answer", _number(sum(sizes), reverse))]
+    return lay([*_factors(sizes, words, reverse), *answer, ("text", range(words[2]))])
+
+
+def _factors(sizes: tuple[int, int], words: Words, reverse: bool) -> list[Piece]:
+    return [
+        ("text", range(words[0])),
+        ("multiplier", _number(sizes[0], reverse)),
+        ("text", range(words[1])),
+        ("sign", (0,)),
+        ("multiplicand", _number(sizes[1], reverse)),
+    ]

@@ -1,0 +1,116 @@
+"""One task of several operations."""
+
+from typing import Annotated, Any, ClassVar
+
+import torch
+from jaxtyping import Int
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from torch import Generator, Tensor
+
+from ordinate.errors import OrdinateError
+from ordinate.kinds import choose
+from ordinate.lab.tasks.arithmetic.addition import Addition
+from ordinate.lab.tasks.arithmetic.base import LAYOUTS, Arithmetic, Symbols
+from ordinate.lab.tasks.arithmetic.multiplication import Multiplication
+from ordinate.lab.tasks.arithmetic.no_carry import NoCarry
+from ordinate.lab.tasks.arithmetic.reading import has_sign
+from ordinate.lab.tasks.arithmetic.several import Several
+from ordinate.lab.tasks.arithmetic.subtraction import Subtraction
+from ordinate.lab.tasks.arithmetic.vocabulary import SYMBOLS
+from ordinate.lab.tasks.carries import CarryChain
+from ordinate.lab.tasks.task import Batch, Changes
+from ordinate.layout import Coordinates
+
+PARTS: dict[str, type[Arithmetic]] = {
+    task.name: task for task in (Addition, NoCarry, Subtraction, Several, Multiplication)
+}
+
+
+def _parts(value: Any) -> tuple[Arithmetic, ...]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(choose(part, PARTS, "task.parts", "name") for part in values)
+
+
+class Mixed(Symbols):
+    """Several operations, one a batch: 123 + 4095 gives 4218, and 5 x 4297 gives 21485.
+
+    The sign says which operation a line asks for, so parts have different signs.
+    """
+
+    name: ClassVar[str] = "arithmetic"
+    summary: ClassVar[str] = "several operations in one task, told apart by their sign"
+    axes: ClassVar[tuple[str, ...]] = ("length",)
+
+    parts: Annotated[tuple[SerializeAsAny[Arithmetic], ...], BeforeValidator(_parts)] = Field(
+        (Addition(), Multiplication()), description="the tasks that are mixed, each a name or a table"
+    )
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "Mixed":
+        signs = [SYMBOLS[part.sign] for part in self.parts]
+        if len(set(signs)) != len(signs) or not signs:
+            raise ValueError(f"parts must have different signs, got {' '.join(signs) or 'none'}")
+        digits = sorted({part.digits for part in self.parts})
+        if len(digits) > 1:
+            raise ValueError(f"parts must have the same digits, got {', '.join(map(str, digits))}")
+        return self
+
+    @property
+    def layouts(self) -> int:
+        """Every batch draws its operation."""
+        return LAYOUTS if len(self.parts) > 1 else self.parts[0].layouts
+
+    def tested(self) -> "Mixed":
+        """The parts with uniform numbers."""
+        return self.model_copy(update={"parts": tuple(part.tested() for part in self.parts)})
+
+    def lengths(self) -> tuple[int, ...]:
+        """Those of the parts."""
+        return self.parts[0].lengths()
+
+    def coordinates(self, length: int) -> Coordinates:
+        """The longest layout of the parts."""
+        return max((part.coordinates(length) for part in self.parts), key=len)
+
+    def trained(self) -> tuple[Coordinates, ...]:
+        """Those of all parts."""
+        return tuple(coordinates for part in self.parts for coordinates in part.trained())
+
+    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
+        """Draw an operation, and `count` lines of it."""
+        part = torch.randint(len(self.parts), (), generator=generator, device=generator.device)
+        return self.parts[int(part)].sample(count, generator=generator, length=length)
+
+    def part(self, inputs: Int[Tensor, "batch token"]) -> Arithmetic:
+        """The part whose sign the lines have."""
+        found = [part for part in self.parts if bool((inputs == part.sign).any(-1).all())]
+        if len(found) != 1:
+            signs = " ".join(SYMBOLS[part.sign] for part in self.parts)
+            raise OrdinateError(f"all lines of a batch need the same sign: write one of {signs}")
+        return found[0]
+
+    def reference(
+        self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates | None = None
+    ) -> Int[Tensor, "batch token"]:
+        """The answers of the part whose sign the lines have."""
+        return self.part(inputs).reference(inputs, coordinates)
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
+        """As the part does."""
+        return self.part(batch.input).redraw(batch, token, generator)
+
+    def changes(self, batch: Batch, generator: Generator) -> Changes:
+        """As the part does."""
+        return self.part(batch.input).changes(batch, generator)
+
+    def carries(self, batch: Batch) -> CarryChain | None:
+        """As the part does."""
+        return self.part(batch.input).carries(batch)
+
+    def parse(self, text: str) -> Batch:
+        """As the part whose sign the line has."""
+        found = [part for part in self.parts if has_sign(text, part.sign)]
+        if len(found) != 1:
+            examples = " or ".join(part.example for part in self.parts)
+            raise OrdinateError(f"{text!r} is not understood: write one operation, such as {examples}")
+        return found[0].parse(text)

@@ -1,0 +1,210 @@
+"""What the tasks on graphs have in common: options, coordinates, sampling, the way they are written."""
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Generator, Tensor
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.tasks.graphs.drawing import Adjacency, draw_pairs, draw_tree, either_end
+from ordinate.lab.tasks.graphs.steps import steps_from_first
+from ordinate.lab.tasks.numbers.base import write_short
+from ordinate.lab.tasks.numbers.path import read_matrix
+from ordinate.lab.tasks.numbers.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
+from ordinate.lab.tasks.task import Batch, Task
+from ordinate.layout import Coordinates
+
+LARGEST_GRAPH = 512
+
+
+class Graph(Task):
+    """An undirected graph as its adjacency matrix: token i is vertex i, its features are row i.
+
+    A token has `length` features, so all graphs of a task have `length` vertices. Graphs are connected: a random tree,
+    and every other pair of vertices with probability `density`, the axis along which they get denser or sparser than in
+    training. Answers that start somewhere start at vertex 0; vertices are named at random, so it is any vertex.
+
+    The slice `rounds` is the number of edges to the furthest vertex that vertex 0 reaches: how often what is known of
+    it has to be passed on.
+    """
+
+    family: ClassVar[str] = "graphs"
+    axes: ClassVar[tuple[str, ...]] = ("density",)
+    slices: ClassVar[tuple[str, ...]] = ("rounds",)
+
+    length: int = Field(8, ge=2, le=LARGEST_GRAPH, description=f"vertices, 2 to {LARGEST_GRAPH}")
+    density: float = Field(
+        0.2, ge=0, le=1, description="probability of every edge beyond those of a tree, in training"
+    )
+
+    @abstractmethod
+    def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex out"]:
+        """The answers for undirected graphs."""
+
+    @property
+    def features(self) -> int:
+        """One for every vertex."""
+        return self.length
+
+    @property
+    def outputs(self) -> int:
+        """One number a vertex."""
+        return 1
+
+    def lengths(self) -> tuple[int, ...]:
+        """All graphs have the same number of vertices."""
+        return (self.length,)
+
+    def coordinates(self, length: int) -> Coordinates:
+        """Vertex k has ordinate k."""
+        if length != self.length:
+            check_length(length, shortest=2, longest=LARGEST_GRAPH)
+            raise OrdinateError(
+                f"a graph of {length} vertices needs tokens of {length} features, these have {self.length}: "
+                f"write length={length} as an option of the task"
+            )
+        return graph_coordinates(length)
+
+    def seen(self, axis: str, value: float) -> bool:
+        """The density of training."""
+        return value == self.density if axis == "density" else super().seen(axis, value)
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: Generator,
+        length: int | None = None,
+        density: int | float | None = None,
+    ) -> Batch:
+        """Draw `count` graphs and answer them."""
+        return self.answered(self.draw(count, length, density, generator).float())
+
+    def draw(
+        self, count: int, length: int | None, density: int | float | None, generator: Generator
+    ) -> Adjacency:
+        """Draw the edges: a tree and more."""
+        pairs = self.draw_any(count, length, density, generator)
+        return pairs | draw_tree(count, self.length, generator)
+
+    def draw_any(
+        self, count: int, length: int | None, density: int | float | None, generator: Generator
+    ) -> Adjacency:
+        """Draw every edge with the same probability."""
+        check_count(count)
+        self.coordinates(self.length if length is None else length)
+        share = self.density if density is None else density
+        if not 0 <= share <= 1:
+            raise OrdinateError(f"density must be 0 to 1, got {share:g}: write density={self.density}")
+        return draw_pairs(count, self.length, share, generator)
+
+    def answered(self, inputs: Float[Tensor, "batch vertex vertex"]) -> Batch:
+        """The batch of these matrices."""
+        return Batch(inputs, self.reference(inputs), self.coordinates(self.length))
+
+    def reference(
+        self, inputs: Float[Tensor, "batch token feature"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token out"]:
+        """Answer the graphs that the rows describe; see `either_end` for rows that disagree."""
+        if inputs.shape[1] != inputs.shape[2]:
+            raise OrdinateError(
+                f"an adjacency matrix is square, got {inputs.shape[1]} rows of {inputs.shape[2]}: "
+                "write as many rows as there are columns"
+            )
+        return self.solve(either_end(inputs))
+
+    def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
+        """The rounds."""
+        if name not in self.slices:
+            raise OrdinateError(f"{self.name} has no slice {name!r}: {nearest(name, self.slices)}")
+        return self.rounds(either_end(batch.input))
+
+    def rounds(self, graph: Float[Tensor, "batch vertex vertex"]) -> Int[Tensor, " batch"]:
+        """How often what is known has to be passed on."""
+        steps = steps_from_first(graph)
+        return steps.masked_fill(steps.isinf(), 0).amax(-1).long()
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
+        """Let one vertex, and it alone, name other neighbours."""
+        inputs = batch.input.clone()
+        chance = torch.rand(len(inputs), self.length, generator=generator, device=generator.device)
+        inputs[:, token] = (chance < max(self.density, 1 / self.length)).to(inputs)
+        inputs[:, token, token] = 0
+        return inputs
+
+    def parse(self, text: str) -> Batch:
+        """Read a square matrix, rows separated by strokes."""
+        inputs = read_matrix(text)[None]
+        self.coordinates(inputs.shape[1])
+        batch = self.answered(inputs)
+        if not batch.target.isfinite().all():
+            raise OrdinateError(f"{self.name} asks for a connected graph: write more edges")
+        return batch
+
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        """Return one row a sample: the rows of the matrix, and the scored answers of every vertex."""
+        scored = self.scored(batch.coordinates)
+        return [
+            {
+                "input": " / ".join(write_short(row) for row in x),
+                "target": " / ".join(
+                    write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
+                ),
+            }
+            for x, y in zip(batch.input, batch.target, strict=True)
+        ]
+
+
+class WeightedGraph(Graph):
+    """A connected graph whose edges weigh numbers of a range of their own; harder along `scale` too.
+
+    Row i holds the weights of the edges at vertex i, 0 where there is none.
+    """
+
+    axes: ClassVar[tuple[str, ...]] = ("scale", "density")
+
+    low: float = Field(0.0, ge=0, le=LARGEST, description="smallest weight in training, below `high`")
+    high: float = Field(2.0, ge=0, le=LARGEST, description="largest weight in training, above `low`")
+
+    @model_validator(mode="after")
+    def _range_is_not_empty(self) -> "WeightedGraph":
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
+        return self
+
+    def sample(
+        self,
+        count: int,
+        *,
+        generator: Generator,
+        length: int | None = None,
+        density: int | float | None = None,
+        scale: float = 1.0,
+    ) -> Batch:
+        """Draw `count` graphs with weights from a range `scale` times as wide, and answer them."""
+        check_scale(scale, self.low, self.high)
+        edges = self.draw(count, length, density, generator)
+        pairs = self.length * (self.length - 1) // 2
+        numbers = draw_numbers(count, pairs, low=self.low, high=self.high, scale=scale, generator=generator)
+        weights = numbers.new_zeros(count, self.length, self.length)
+        row, column = torch.triu_indices(self.length, self.length, 1, device=numbers.device)
+        # A weight of 0 would read as no edge.
+        weights[:, row, column] = numbers.clamp(min=torch.finfo(numbers.dtype).tiny)
+        return self.answered((weights + weights.mT) * edges)
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
+        """Let one vertex, and it alone, name other neighbours and weights."""
+        inputs = super().redraw(batch, token, generator)
+        weights = torch.empty_like(inputs[:, token]).uniform_(self.low, self.high, generator=generator)
+        inputs[:, token] *= weights
+        return inputs
+
+
+@lru_cache(maxsize=256)
+def graph_coordinates(length: int) -> Coordinates:
+    """Return the coordinates of one field, `vertex`, with ordinates 0 to length - 1."""
+    return Coordinates.of(vertex=range(length))

@@ -1,0 +1,178 @@
+"""Readouts f: what is computed from the memories, once they are found."""
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import Annotated, ClassVar
+
+import torch
+from jaxtyping import Float
+from pydantic import BeforeValidator, Field, SerializeAsAny
+from torch import Tensor
+
+from ordinate.errors import OrdinateError
+from ordinate.kinds import Kind, choose
+from ordinate.lab.tasks.memories.tokens import Tokens
+
+Memories = Float[Tensor, "batch token memory"]
+Answered = Float[Tensor, "batch token"]
+
+
+class Readout(Kind):
+    """A function of the memories, the first of which are the nearest."""
+
+    def check(self, memories: int, tokens: Tokens | None) -> None:
+        """Refuse memories that it has no answer for; tokens are None where memories are sums of many."""
+
+    @abstractmethod
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """One number for every token of every sample."""
+
+
+class Sum(Readout):
+    """w_1 m_1 + w_2 m_2 + ...; all weights 1 where none are given."""
+
+    name: ClassVar[str] = "sum"
+    summary: ClassVar[str] = "sum of the memories, or a weighted one"
+
+    weights: tuple[float, ...] = Field((), description="one for each memory; all 1 without")
+
+    def check(self, memories: int, tokens: Tokens | None) -> None:
+        """As many weights as memories."""
+        if self.weights and len(self.weights) != memories:
+            raise OrdinateError(
+                f"readout.weights: {len(self.weights)} weights for {memories} memories: write {memories} of them"
+            )
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """The weighted sum."""
+        return memories.sum(-1) if not self.weights else memories @ memories.new_tensor(self.weights)
+
+
+class Parity(Readout):
+    """The product of the memories: for signs, whether the -1 among them are even in number."""
+
+    name: ClassVar[str] = "parity"
+    summary: ClassVar[str] = "product of the memories"
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """The product."""
+        return memories.prod(-1)
+
+
+class And(Readout):
+    """1 where every memory is positive, else -1."""
+
+    name: ClassVar[str] = "and"
+    summary: ClassVar[str] = "1 where all memories are positive, else -1"
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """All of them."""
+        return 2.0 * (memories > 0).all(-1).to(memories.dtype) - 1
+
+
+class Majority(Readout):
+    """1 where more memories are positive than negative, -1 where fewer, 0 where as many."""
+
+    name: ClassVar[str] = "majority"
+    summary: ClassVar[str] = "sign that most memories have, 0 in a tie"
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """The sign of the sum of signs."""
+        return memories.sign().sum(-1).sign()
+
+
+class _Table(Readout):
+    """A number for every combination of values, the first memory turning slowest."""
+
+    @abstractmethod
+    def table(self, size: int) -> Float[Tensor, " entry"]:
+        """The numbers, in float64."""
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """Look the combination up."""
+        assert tokens is not None
+        table = self.table(tokens.combinations(memories.shape[-1]))
+        return table.to(memories)[tokens.combination(memories)]
+
+    def check(self, memories: int, tokens: Tokens | None) -> None:
+        """Tokens that a table can list."""
+        if tokens is None or not tokens.values:
+            kind = "sums of many tokens" if tokens is None else f"{tokens.name} tokens"
+            raise OrdinateError(
+                f'readout {self.name!r} is a table, and {kind} have no table of values: write readout = "relus"'
+            )
+        tokens.combinations(memories)
+
+
+class Boolean(_Table):
+    """Any function of few values: its truth table, -1 before 1, the first memory turning slowest.
+
+    Of two signs it lists the answers to (-1, -1), (-1, 1), (1, -1), (1, 1): the exclusive or is [-1, 1, 1, -1].
+    """
+
+    name: ClassVar[str] = "boolean"
+    summary: ClassVar[str] = "truth table of the memories"
+
+    truth: tuple[float, ...] = Field(
+        description="answers, those to -1 first, the first memory turning slowest"
+    )
+
+    def check(self, memories: int, tokens: Tokens | None) -> None:
+        """As many answers as combinations."""
+        super().check(memories, tokens)
+        assert tokens is not None
+        size = tokens.combinations(memories)
+        if len(self.truth) != size:
+            raise OrdinateError(
+                f"readout.truth: {len(self.truth)} answers for {memories} memories of {len(tokens.values)} values: "
+                f"write {size} of them"
+            )
+
+    def table(self, size: int) -> Float[Tensor, " entry"]:
+        """As given."""
+        return torch.tensor(self.truth, dtype=torch.float64)
+
+
+class Ngram(_Table):
+    """A table of numbers from N(0, 1), fixed by `seed`: with the lags 0, 1, .., n - 1 a random n-gram model."""
+
+    name: ClassVar[str] = "n-gram"
+    summary: ClassVar[str] = "random table of the memories"
+
+    seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the table")
+
+    def table(self, size: int) -> Float[Tensor, " entry"]:
+        """Drawn once."""
+        return _normal((size,), self.seed)
+
+
+class Relus(Readout):
+    """sum_k ReLU(<w_k, memories>) with `count` vectors w_k from N(0, I), fixed by `seed`."""
+
+    name: ClassVar[str] = "relus"
+    summary: ClassVar[str] = "sum of ReLUs of random directions of the memories"
+
+    count: int = Field(64, ge=1, le=65536, description="how many ReLUs")
+    seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the directions")
+
+    def directions(self, memories: int) -> Float[Tensor, "relu memory"]:
+        """The w_k, in float64."""
+        return _normal((self.count, memories), self.seed)
+
+    def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
+        """The sum of ReLUs."""
+        return (memories @ self.directions(memories.shape[-1]).to(memories).T).relu().sum(-1)
+
+
+READOUTS: dict[str, type[Readout]] = {
+    kind.name: kind for kind in (Sum, Parity, And, Majority, Boolean, Ngram, Relus)
+}
+
+AnyReadout = Annotated[
+    SerializeAsAny[Readout], BeforeValidator(lambda v: choose(v, READOUTS, "task.readout"))
+]
+
+
+@lru_cache(maxsize=64)
+def _normal(shape: tuple[int, ...], seed: int) -> Float[Tensor, "..."]:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)

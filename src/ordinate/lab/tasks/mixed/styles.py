@@ -1,0 +1,142 @@
+"""How a list of categories and a question are written as symbols: letter by letter, or only what matters.
+
+    entries:  (before, [sign], letter, between) for every entry, `end` instead of `between` behind the last
+    question: ask, query, of, (before, letter) for every name with `between` or `last` between them, stop
+
+Entries with a sign are one symbol longer than those without; every sample has as many of them, so all are equally long.
+"""
+
+from typing import ClassVar, NamedTuple
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from ordinate.kinds import Kind
+from ordinate.lab.tasks.mixed.vocabulary import FIRST_LETTER, FIRST_QUERY, FIRST_SIGN, LETTERS, QUERIES, spell
+
+ABSENT = -1
+"""In a row of symbols that is being written: nothing here."""
+
+
+class Text(NamedTuple):
+    """What a text says, as numbers: letters from 0, signs from 0 or `ABSENT`, queries from 0."""
+
+    letter: Int[Tensor, "batch entry"]
+    sign: Int[Tensor, "batch entry"]
+    query: Int[Tensor, " batch"]
+    asked: Int[Tensor, "batch asked"]
+
+    @property
+    def named(self) -> Int[Tensor, "batch category"]:
+        """The letters of the categories: entries without a sign."""
+        return self.letter[self.sign == ABSENT].view(len(self.letter), -1)
+
+
+class Style(Kind):
+    """Writes a `Text` as symbols, and reads it."""
+
+    before: ClassVar[str]
+    between: ClassVar[str]
+    end: ClassVar[str]
+    ask: ClassVar[str]
+    of: ClassVar[str]
+    last: ClassVar[str]
+    stop: ClassVar[str]
+    queries: ClassVar[tuple[tuple[int, ...], ...]]
+    """The symbols of every query, equally many."""
+
+    def size(self, entries: int, signs: int, asked: int) -> int:
+        """Symbols of a text with so many entries, signs among them, and names asked for."""
+        return self._listed(entries, signs) + len(self._question(asked)[0])
+
+    def write(self, text: Text) -> Int[Tensor, "batch token"]:
+        """The symbols of every text."""
+        count, entries = text.letter.shape
+        device = text.letter.device
+        row = [*spell(self.before), ABSENT, ABSENT, *spell(self.between)]
+        listed = torch.tensor(row, device=device).repeat(count, entries, 1)
+        listed[:, -1, len(row) - len(self.end) :] = torch.tensor(spell(self.end), device=device)
+        place = len(self.before)
+        listed[..., place] = torch.where(text.sign == ABSENT, ABSENT, text.sign + FIRST_SIGN)
+        listed[..., place + 1] = text.letter + FIRST_LETTER
+        written = listed.flatten(1)
+        written = written[written != ABSENT].view(count, -1)
+        symbols, query, asked = self._question(text.asked.shape[1])
+        question = torch.tensor(symbols, device=device).repeat(count, 1)
+        question[:, query] = torch.tensor(self.queries, device=device)[text.query]
+        question[:, asked] = text.asked + FIRST_LETTER
+        return torch.cat([written, question], dim=1)
+
+    def read(self, symbols: Int[Tensor, "batch token"], entries: int, signs: int, asked: int) -> Text:
+        """What the symbols say; the inverse of `write`."""
+        count = len(symbols)
+        listed, question = symbols.tensor_split([self._listed(entries, signs)], dim=1)
+        ends = self._ends(listed)
+        behind = torch.nn.functional.pad(listed, (1, 0))[:, :-1][ends].view(count, -1)
+        signed = (behind >= FIRST_SIGN) & (behind < FIRST_SIGN + 4)
+        _, query, place = self._question(asked)
+        spelled = torch.tensor(self.queries, device=symbols.device)
+        return Text(
+            listed[ends].view(count, -1) - FIRST_LETTER,
+            torch.where(signed, behind - FIRST_SIGN, ABSENT),
+            (question[:, query][:, None] == spelled).all(-1).int().argmax(-1),
+            question[:, place] - FIRST_LETTER,
+        )
+
+    def _ends(self, listed: Int[Tensor, "batch token"]) -> Bool[Tensor, "batch token"]:
+        """Where the last letter of an entry is: before a comma or a full stop, where there are any."""
+        ends = (listed >= FIRST_LETTER) & (listed < FIRST_LETTER + len(LETTERS))
+        if self.between:
+            follows = torch.nn.functional.pad(listed, (0, 1))[:, 1:]
+            ends &= (follows == spell(self.between)[0]) | (follows == spell(self.end)[0])
+        return ends
+
+    def _listed(self, entries: int, signs: int) -> int:
+        return entries * (len(self.before) + 1 + len(self.between)) + signs
+
+    def _question(self, asked: int) -> tuple[list[int], list[int], list[int]]:
+        """The symbols of a question, the places of the query in it, and the places of the letters asked for."""
+        symbols, places = [*spell(self.ask)], []
+        query = [len(symbols) + i for i in range(len(self.queries[0]))]
+        symbols += [ABSENT] * len(query) + list(spell(self.of))
+        for name in range(asked):
+            if name:
+                symbols += spell(self.last if name == asked - 1 else self.between)
+            symbols += spell(self.before)
+            places.append(len(symbols))
+            symbols.append(ABSENT)
+        return symbols + list(spell(self.stop)), query, places
+
+
+class Spelled(Style):
+    """Letter by letter, as published: Cata, Cat+c, Catd. Find min of categories Cata and Catd."""
+
+    name: ClassVar[str] = "spelled"
+    summary: ClassVar[str] = "letter by letter, as published"
+    before: ClassVar[str] = "Cat"
+    between: ClassVar[str] = ", "
+    end: ClassVar[str] = ". "
+    ask: ClassVar[str] = "Find "
+    of: ClassVar[str] = " of categories "
+    last: ClassVar[str] = " and "
+    stop: ClassVar[str] = "."
+    queries: ClassVar[tuple[tuple[int, ...], ...]] = tuple(spell(query) for query in QUERIES)
+
+
+class Words(Style):
+    """Only what differs between samples, some seven times shorter: a, + c, d, min, a, d."""
+
+    name: ClassVar[str] = "words"
+    summary: ClassVar[str] = "one symbol for a name, a sign and a query; nothing else"
+    before: ClassVar[str] = ""
+    between: ClassVar[str] = ""
+    end: ClassVar[str] = ""
+    ask: ClassVar[str] = ""
+    of: ClassVar[str] = ""
+    last: ClassVar[str] = ""
+    stop: ClassVar[str] = ""
+    queries: ClassVar[tuple[tuple[int, ...], ...]] = tuple((FIRST_QUERY + i,) for i in range(len(QUERIES)))
+
+
+STYLES: dict[str, type[Style]] = {style.name: style for style in (Spelled, Words)}

@@ -1,0 +1,32 @@
+"""Cumulative sum."""
+
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from ordinate.lab.tasks.numbers.base import Numbers
+from ordinate.layout import Coordinates
+
+
+def cumulative_sum(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:
+    """y_k = x_1 + ... + x_k.
+
+    >>> import torch
+    >>> cumulative_sum(torch.tensor([1.0, -2.0, 3.0])).tolist()
+    [1.0, -1.0, 2.0]
+    """
+    return numbers.cumsum(-1)
+
+
+class Sum(Numbers):
+    """The sum of the numbers so far: 1 -2 3 gives 1 -1 2."""
+
+    name: ClassVar[str] = "sum"
+    summary: ClassVar[str] = "sum of the numbers so far"
+
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
+        """Return the cumulative sum of each sequence."""
+        return cumulative_sum(inputs.squeeze(-1)).unsqueeze(-1)

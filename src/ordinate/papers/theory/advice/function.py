@@ -1,0 +1,101 @@
+"""A function from a person's own file, as a task that can be measured."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Generator, Tensor
+
+from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.plugins import blame, run_file
+from ordinate.lab.tasks.memories.base import LONGEST, AnyTokens, token_coordinates
+from ordinate.lab.tasks.memories.tokens import Signs
+from ordinate.lab.tasks.numbers.base import write_short
+from ordinate.lab.tasks.numbers.sampling import check_count
+from ordinate.lab.tasks.task import Batch, Scalars
+from ordinate.layout import Coordinates
+
+Given = Callable[[Float[Tensor, "batch token"]], Any]
+
+
+class FunctionTask(Scalars):
+    """y = function(x), with x a tensor of shape (batch, token), and y a number for every token, or one a sample.
+
+    One number a sample is the answer at the last token.
+    """
+
+    name: ClassVar[str] = "function"
+    summary: ClassVar[str] = "a function from a file"
+    family: ClassVar[str] = "function"
+    axes: ClassVar[tuple[str, ...]] = ("length",)
+
+    function: Given
+    file: Path
+    length: int = Field(
+        16, ge=1, le=LONGEST, description="tokens, and twice as many: more than the furthest lag"
+    )
+    tokens: AnyTokens = Signs()
+
+    def lengths(self) -> tuple[int, ...]:
+        """The one given."""
+        return (self.length,)
+
+    def coordinates(self, length: int) -> Coordinates:
+        """Token t has ordinate t; a shorter sequence might not hold the furthest lag."""
+        if length < self.length:
+            raise OrdinateError(
+                f"a sequence of {length} tokens is shorter than {self.length}: write length={length}"
+            )
+        return token_coordinates(length)
+
+    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
+        """Draw tokens, and ask the function."""
+        check_count(count)
+        coordinates = self.coordinates(self.length if length is None else length)
+        inputs = self.tokens.draw(count, len(coordinates), generator).unsqueeze(-1)
+        return Batch(inputs, self.reference(inputs), coordinates)
+
+    def reference(
+        self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
+    ) -> Float[Tensor, "batch token 1"]:
+        """What the function says; whatever goes wrong inside is told with its line."""
+        x = inputs[..., 0]
+        try:
+            answer = torch.as_tensor(self.function(x.clone()))
+        except Exception as error:
+            raise OrdinateError(blame(error) or f"{self.file}: {error}") from None
+        if answer.shape == x.shape[:1]:
+            return torch.nn.functional.pad(answer.to(inputs)[:, None, None], (0, 0, x.shape[1] - 1, 0))
+        if answer.shape != x.shape:
+            raise OrdinateError(
+                f"{self.file.name}: the function got a tensor of shape {tuple(x.shape)} (batch, token) and returned "
+                f"{tuple(answer.shape)}: return {tuple(x.shape)}, or {tuple(x.shape[:1])} for the last token alone"
+            )
+        return answer.to(inputs)[..., None]
+
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
+        """Draw one token anew."""
+        inputs = batch.input.clone()
+        inputs[:, token] = self.tokens.draw(len(inputs), 1, generator).to(inputs)
+        return inputs
+
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        """Return one row a sample: the numbers, and the answers."""
+        pairs = zip(batch.input[..., 0], batch.target[..., 0], strict=True)
+        return [{"input": write_short(x), "target": write_short(y)} for x, y in pairs]
+
+
+def load_function(text: str) -> tuple[Given, Path]:
+    """The function that `file.py:name` names."""
+    place, _, name = text.rpartition(":")
+    if not place or not name.isidentifier():
+        raise OrdinateError(f"{text!r} names no function of a file: write --function my.py:name")
+    module = run_file(place)
+    found = module.__dict__.get(name)
+    if not callable(found):
+        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise OrdinateError(f"{place} has no function {name!r}: {nearest(name, known)}")
+    return found, Path(place)

@@ -1,0 +1,143 @@
+"""Whether tokens decide which tokens count, and how deep that goes.
+
+Three views, for three kinds of dependence:
+
+- `nesting`: few tokens count in all. A token selects where, of two of its values, each makes tokens count that the
+  other does not: with y = x_1 if x_0 else x_2, x_0 selects. An AND does not: its tokens stop to count together. Below
+  each value the same question is asked again, and the deepest answer is the number of nested selections.
+- `searches`: any token may count, few do in one sample. A token selects where drawing it anew moves the tokens that
+  matter strongly (nearly every other value of theirs changes the answer) to others.
+- `chosen_by_rest`: tokens that cannot be drawn anew alone, such as text, decide which of the others count.
+"""
+
+from itertools import combinations
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from ordinate.lab.tasks.task import Batch
+from ordinate.papers.theory.advice.probe import Probe, difference, redrawn
+
+DEEPEST = 6
+EXPECTED = 12
+"""Samples in which a token should have counted, and did in none, for it not to count."""
+STRONG = 0.6
+"""Of the redraws with another value that change the answer."""
+SAMPLES = 48
+"""Samples of the slower views."""
+OFTEN = 0.25
+"""Of the samples in which a selection must show."""
+
+
+def incomparable(one: frozenset[int], other: frozenset[int]) -> bool:
+    """Whether each holds what the other does not.
+
+    >>> incomparable(frozenset({1}), frozenset({2})), incomparable(frozenset({1}), frozenset({1, 2}))
+    (True, False)
+    """
+    return bool(one - other) and bool(other - one)
+
+
+def nesting(probe: Probe) -> tuple[int, int]:
+    """Nested selections, and the most tokens that count below any of them (all of them where nothing selects).
+
+    >>> from ordinate.lab.tasks import make_task
+    >>> from ordinate.papers.theory.advice.probe import draw_probe
+    >>> task = make_task("adaptive-memory", length=8, nesting=1, within=(1, 6), index={"kind": "drawn"})
+    >>> nesting(draw_probe(task, 8, 0))
+    (2, 3)
+    """
+    keys = len(probe.used)
+    if probe.classes is None:
+        return 0, keys
+    columns = [column for column, lag in enumerate(probe.lags) if lag in probe.used]
+    everything = torch.ones(len(probe.classes), dtype=torch.bool)
+    present, classes = probe.changes.present[:, columns], probe.classes[:, columns]
+    return _below(present, classes, everything, frozenset(range(keys)), 0)
+
+
+def _below(
+    present: Bool[Tensor, "sample key"],
+    classes: Int[Tensor, "sample key"],
+    inside: Bool[Tensor, " sample"],
+    open_keys: frozenset[int],
+    depth: int,
+) -> tuple[int, int]:
+    """Selections and tokens of the samples inside a context, over keys that it has not fixed."""
+    there = frozenset(key for key in open_keys if present[inside, key].any())
+    if depth == DEEPEST:
+        return 0, len(there)
+    best: tuple[int, int] | None = None
+    for key in sorted(there):
+        rest = sorted(there - {key})
+        parts = [inside & (classes[:, key] == value) for value in classes[inside, key].unique()]
+        counts = torch.stack([present[part][:, rest].sum(0) for part in parts])
+        if not _selects(counts, torch.stack([part.sum() for part in parts])):
+            continue
+        below = [_below(present, classes, part, open_keys - {key}, depth + 1) for part in parts]
+        found = 1 + max(levels for levels, _ in below), 1 + max(tokens for _, tokens in below)
+        # The first token to read is the one that leaves the least to read.
+        best = found if best is None else min(best, found)
+    return (0, len(there)) if best is None else best
+
+
+def _selects(counts: Int[Tensor, "value key"], samples: Int[Tensor, " value"]) -> bool:
+    """Whether, of two values, each has a token that counts in some samples, and should in the other's, but does not.
+
+    >>> _selects(torch.tensor([[50, 0], [0, 50]]), torch.tensor([100, 100]))
+    True
+    >>> _selects(torch.tensor([[50, 50], [0, 0]]), torch.tensor([100, 100]))
+    False
+    """
+    rates = counts / samples[:, None].clamp(min=1)
+    lacks = (counts == 0)[None] & (rates[:, None] * samples[None, :, None] >= EXPECTED)
+    ahead = lacks.any(-1)
+    return bool((ahead & ahead.T).any())
+
+
+def searches(probe: Probe, seed: int = 0) -> tuple[float, float]:
+    """How often any token selects, and how many do in a sample, of ten samples the one with the second most."""
+    generator = torch.Generator().manual_seed(seed)
+    task, batch, keys = probe.task, probe.batch, probe.keys
+    rows = torch.arange(min(SAMPLES, len(batch.input)))
+    strong = probe.changes.share[rows] >= STRONG
+    pairs = strong.nonzero()
+    if not len(pairs):
+        return 0.0, 0.0
+    inputs = batch.input[pairs[:, 0]].clone()
+    whole = Batch(inputs, batch.target[pairs[:, 0]], batch.coordinates)
+    for column, key in enumerate(keys):
+        chosen = pairs[:, 1] == column
+        if chosen.any():
+            inputs[chosen] = task.redraw(whole, key, generator)[chosen]
+    moved = Batch(inputs, task.reference(inputs, batch.coordinates), batch.coordinates)
+    after = redrawn(task, moved, probe.answer, keys, 4, generator).share >= STRONG
+    before = strong[pairs[:, 0]]
+    one = torch.arange(len(pairs))
+    before[one, pairs[:, 1]] = after[one, pairs[:, 1]] = False
+    selects = (before & ~after).any(1) & (after & ~before).any(1)
+    count = torch.zeros(len(rows)).index_add_(0, pairs[:, 0], selects.float())
+    return float((count > 0).float().mean()), float(count.quantile(0.9))
+
+
+def chosen_by_rest(probe: Probe, seed: int = 0) -> bool:
+    """Whether tokens that are not free decide which of the free ones count."""
+    task, batch, keys = probe.task, probe.batch, probe.keys
+    rest = [token for token in range(len(batch.coordinates)) if token not in set(keys)]
+    if not rest or bool((batch.input[:, rest] == batch.input[:1, rest]).all()):
+        return False
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.arange(min(SAMPLES, len(batch.input))).repeat(SAMPLES)
+    inputs = batch.input[rows]
+    for key in keys:
+        inputs = task.redraw(Batch(inputs, batch.target[rows], batch.coordinates), key, generator)
+    others = Batch(inputs, task.reference(inputs, batch.coordinates), batch.coordinates)
+    counts = torch.zeros(int(rows.max()) + 1, len(keys))
+    for column, key in enumerate(keys):
+        after = task.reference(task.redraw(others, key, generator), batch.coordinates)
+        apart = difference(task, others.target, after, batch.coordinates)[:, probe.answer] > 0
+        counts[:, column].index_add_(0, rows, apart.float())
+    sets = [frozenset(row.nonzero().flatten().tolist()) for row in counts > 0]
+    pairs = list(combinations(sets, 2))
+    return sum(incomparable(a, b) for a, b in pairs) >= OFTEN * len(pairs)

@@ -1,0 +1,152 @@
+"""Heads that fetch at an index, whatever the index is (Lemmas F.2 and F.5 of arXiv 2402.00522).
+
+A head of slope p whose scores have p distance(g) added weighs lag s by exp(-p (distance(s) - distance(g))): by
+exp(-p (s - g)) or (s / g)^-p. One sum of such heads has to be 1 at s = g and 0 at all other lags for every g. With T
+the furthest g,
+
+    sum_h v_h exp(-p_h (distance(s) - distance(g))) = sum_h a_h exp(-p_h u),    v_h = a_h exp(-p_h distance(T)),
+    u = distance(s) - distance(g) + distance(T),
+
+so that the a_h fit the indicator of u = distance(T) over all places u at which a token can be seen: the lags 0, 1, ..
+again for lin, the logarithms of s T / g for log. The l1 norm over the places is an error that no index exceeds.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ordinate.errors import OrdinateError
+from ordinate.papers.theory.biases import Bias, Log, need_mpmath
+from ordinate.papers.theory.fits import FLOAT64, Fit
+from ordinate.papers.theory.needs import needs
+from ordinate.papers.theory.sums import indicator, series
+
+if TYPE_CHECKING:
+    from mpmath import mpf
+
+FURTHEST_COUNTED = 256
+"""The furthest lag for which what it takes is counted."""
+LARGEST_EXPONENT = 700.0
+"""exp of more is no number of float64."""
+
+
+@dataclass(frozen=True)
+class Indexed(Bias):
+    """A bias as it is seen from several indices: its "lag" i is the i-th of the places, the nearest first."""
+
+    base: Bias
+    places: tuple[tuple[int, int], ...]
+    """A lag and an index that it is seen from, for every place."""
+    furthest: int
+    """T."""
+
+    @property
+    def own(self) -> int:
+        """The place that is fetched."""
+        return next(i for i, (lag, index) in enumerate(self.places) if lag == index)
+
+    @property
+    def indicator(self) -> Float[ndarray, "1 lag"]:
+        """1 at the place that is fetched: the kernel that heads are to have."""
+        kernel: ndarray = np.eye(len(self.places))[[self.own]]
+        return kernel
+
+    def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """u of several places."""
+        seen = np.array(self.places, dtype=np.float64)[lags.astype(int)]
+        far = self.base.distances(np.array([float(self.furthest)]))
+        distances: ndarray = self.base.distances(seen[:, 0]) - self.base.distances(seen[:, 1]) + far
+        return distances
+
+    def distance(self, lag: int) -> "mpf":
+        """u of a place."""
+        seen, index = self.places[lag]
+        return self.base.distance(seen) - self.base.distance(index) + self.base.distance(self.furthest)
+
+    def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
+        """The lag from T's token that is as far away."""
+        return self.base.lags_at(distances)
+
+    def log_growth(self, lag: int) -> float:
+        """That of T, whatever the place."""
+        return self.base.log_growth(self.furthest)
+
+    def tail(self, slope: Any, lag: int) -> "mpf":
+        """Places are those of one length, and none are beyond."""
+        raise OrdinateError("places that are seen from an index end with the sequence: take a longer one")
+
+    def values(self, found: Fit) -> Float[ndarray, " head"]:
+        """v_h = a_h exp(-p_h distance(T)) in float64."""
+        exponent = max(found.slopes) * float(self.base.distance(self.furthest))
+        if exponent > LARGEST_EXPONENT:
+            raise OrdinateError(
+                f"float64 cannot hold exp({exponent:.3g}), the weight of a head of slope {max(found.slopes):g} at "
+                f"lag {self.furthest}: take slopes or lags whose product is below {LARGEST_EXPONENT:g}"
+            )
+        mp = need_mpmath()
+        with mp.workdps(40):
+            (row,) = found.coefficients
+            far = [self.base.weight(slope, self.furthest) for slope in found.slopes]
+            return np.array([float(a * weight) for a, weight in zip(row, far, strict=True)])
+
+
+def indexed(bias: Bias, lags: Sequence[int], length: int) -> Indexed:
+    """All places that the tokens of a sequence are seen at from these indices.
+
+    >>> from ordinate.papers.theory.biases import LIN, LOG
+    >>> indexed(LIN, [1, 2], 4).distances(np.arange(5.0)).tolist()
+    [0.0, 1.0, 2.0, 3.0, 4.0]
+    >>> np.exp(indexed(LOG, [1, 2], 4).distances(np.arange(5.0))).round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0, 6.0]
+    """
+    bias.check_lags(lags, length, repeated=True)
+    pairs = [(lag, index) for index in sorted(set(lags)) for lag in bias.lags(length)]
+    seen = np.array(pairs, dtype=np.float64)
+    gaps = bias.distances(seen[:, 0]) - bias.distances(seen[:, 1])
+    _, first = np.unique(gaps.round(9), return_index=True)
+    return Indexed(
+        bias.name,
+        first_lag=0,
+        paper_first=bias.paper_first,
+        least_slope=bias.least_slope,
+        decay_step=bias.decay_step,
+        decay_damping=bias.decay_damping,
+        order_scale=bias.order_scale,
+        kernel=bias.kernel,
+        base=bias,
+        places=tuple(pairs[i] for i in first),
+        furthest=max(lags),
+    )
+
+
+def proof_error(seen: Indexed, heads: int) -> float:
+    """The error of the proof's own coefficients: the series of the indicator of T, at these places.
+
+    The bump of the indicator ends before T - 1 and T + 1, and s T / g is at least T / g >= 1 away from T where s is not
+    g, so that it is an indicator of the place as well.
+    """
+    lags = seen.lags_at(seen.distances(np.arange(len(seen.places), dtype=np.float64)))
+    values = series(indicator(seen.furthest, seen.base), heads).kernel(lags)
+    return float(np.abs(values - seen.indicator[0]).sum())
+
+
+def enough(seen: Indexed, error: float) -> str:
+    """Heads and digits that are enough for an error, in words.
+
+    For log, places s / g are lags of a sequence in which the indices have a common multiple.
+
+    >>> from ordinate.papers.theory.biases import LIN
+    >>> enough(indexed(LIN, [1, 5], 8), 0.01)
+    '10 heads and 12.67 digits are enough, float64 has 15.95'
+    """
+    indices = {index for _, index in seen.places}
+    lag = math.lcm(*indices) if isinstance(seen.base, Log) else seen.furthest
+    if lag > FURTHEST_COUNTED:
+        return "take more heads, or nearer lags"
+    need = needs(seen.base, lag, min(error, 0.9))
+    return f"{need.heads} heads and {need.digits:.2f} digits are enough, float64 has {FLOAT64:.2f}"

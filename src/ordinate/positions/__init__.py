@@ -1,1 +1,0 @@
-"""Positions: relations between coordinates, and encodings."""

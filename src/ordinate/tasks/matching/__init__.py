@@ -1,7 +1,0 @@
-"""Tasks that set attention apart: pairs, triples, averages over named tokens, counting inside brackets."""
-
-from ordinate.tasks.matching.averages import SparseAverage
-from ordinate.tasks.matching.counting import ContextualCounting
-from ordinate.tasks.matching.matches import Match2, Match3
-
-__all__ = ["ContextualCounting", "Match2", "Match3", "SparseAverage"]

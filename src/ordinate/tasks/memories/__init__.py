@@ -1,7 +1,0 @@
-"""Memories: an answer at every token from what is behind it, in the three classes of arXiv 2402.00522."""
-
-from ordinate.tasks.memories.adaptive import PROPOSITION_4_2, WORKED_EXAMPLE, AdaptiveMemory
-from ordinate.tasks.memories.decaying import DecayingMemory
-from ordinate.tasks.memories.fixed import FixedMemory
-
-__all__ = ["PROPOSITION_4_2", "WORKED_EXAMPLE", "AdaptiveMemory", "DecayingMemory", "FixedMemory"]

@@ -1,0 +1,19 @@
+"""The examples in the docstrings are true."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import ordinate.papers.theory
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(ordinate.papers.theory.__path__, "ordinate.papers.theory.")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
