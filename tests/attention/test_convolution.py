@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate import convolution
+from ordinate.attention import convolution
 from ordinate.attention.convolution import causal_convolutions, fast_size
 
 

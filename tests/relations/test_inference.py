@@ -9,7 +9,7 @@ from ordinate.kinds import choose
 from ordinate.lab.tasks import make_task
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import relative, window
-from tests.positions.test_encodings import DEFINED
+from tests.encodings.test_encodings import DEFINED
 
 FIRST = 31
 """Lengths that no other test has, so that nothing of them is kept yet."""

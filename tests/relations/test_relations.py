@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ordinate.encodings import Pairwise
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.structure import reach
 from ordinate.lab.tasks import make_task
 from ordinate.layout import Coordinates
 from ordinate.models import ResidualEncoder, build_model
@@ -24,7 +25,6 @@ from ordinate.relations import (
     causal,
     everywhere,
     itself,
-    reach,
     relative,
     uniform,
     where,

@@ -6,10 +6,10 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from ordinate import plugins
 from ordinate.app.cli.skeleton import files
 from ordinate.encodings import ENCODINGS, EncodingSettings
 from ordinate.errors import OrdinateError
+from ordinate.lab import plugins
 from ordinate.lab.plugins import VARIABLE, Table
 from ordinate.lab.tasks import TASKS, Task, make_task
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import pytest
 
-from ordinate import benchmarks, papers
+import bench
+from ordinate import papers
 from ordinate.app.cli.reproduce import choose_figures
 from ordinate.lab.evaluation.claims import AtLeast, Claim
 from ordinate.lab.evaluation.statistics import Interval
@@ -165,7 +166,7 @@ def test_bench_fails_when_a_target_is_missed(call, monkeypatch, ok, code):
         on_progress(f"{names[0]}: measuring")
         return {"environment": {}, "rows": [row]}
 
-    monkeypatch.setattr(benchmarks, "run_sections", run_sections)
+    monkeypatch.setattr(bench, "run_sections", run_sections)
     answer = call("bench", "data", "--quick")
     assert answer.code == code
     assert "2.5" in answer.out
@@ -175,7 +176,7 @@ def test_bench_fails_when_a_target_is_missed(call, monkeypatch, ok, code):
 
 def test_bench_list(call):
     names = [section["name"] for section in call("bench", "--list", "--json").json["sections"]]
-    assert names == list(benchmarks.SECTIONS)
+    assert names == list(bench.SECTIONS)
 
 
 def test_several_figures_end_with_one_table_of_verdicts(call, figures, tmp_path, monkeypatch):
