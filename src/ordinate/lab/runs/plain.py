@@ -2,16 +2,27 @@
 
 JSON has no NaN and no infinity. They are written as the strings `"NaN"`, `"Infinity"` and `"-Infinity"`
 (the spelling that JavaScript's `Number(...)` and Python's `float(...)` both read) and come back as floats.
+A text of that spelling, such as the name of a recipe, is written with its first letter escaped, `"\\u004eaN"`: the
+same string to every reader of JSON, and here no number.
 """
 
 import json
-import math
+import re
 from os import PathLike, fspath
 from typing import Any
 
 from ordinate.errors import OrdinateError
 
-_NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+LARGEST = 2**63 - 1
+"""Of whole numbers in what is stored: what SQLite can hold."""
+DEEPEST = 100
+"""Lists and tables inside each other."""
+
+_NUMBERS = {word: f'"{word}"' for word in ("NaN", "Infinity", "-Infinity")}
+_TEXTS = {text: f'"\\u{ord(text[1]):04x}{text[2:]}' for text in _NUMBERS.values()}
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity')
+_NUMBER = re.compile(r'(?<![^\s\[,:])"(NaN|-?Infinity)"(?!\s*:)')
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def to_json(value: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
@@ -20,16 +31,26 @@ def to_json(value: Any, *, indent: int | None = None, sort_keys: bool = False) -
     >>> to_json({"loss": float("nan"), "shape": (2, 3)})
     '{"loss": "NaN", "shape": [2, 3]}'
     """
-    return json.dumps(_encode(value), indent=indent, sort_keys=sort_keys, allow_nan=False)
+    return _spell(json.dumps(_plain(value), indent=indent, sort_keys=sort_keys), _NUMBERS | _TEXTS)
 
 
 def from_json(text: str | bytes) -> Any:
     """Return the value that `to_json` wrote; raise `ValueError` for anything that is not JSON.
 
-    >>> from_json('{"best": "Infinity"}')
-    {'best': inf}
+    >>> from_json('{"best": "Infinity"}'), from_json(to_json({"name": "Infinity"}))
+    ({'best': inf}, {'name': 'Infinity'})
     """
-    return _decode(json.loads(text))
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text))
+    try:
+        value = json.loads(_NUMBER.sub(r"\1", text))
+    except RecursionError:
+        raise ValueError(f"it is nested more than {DEEPEST} deep") from None
+    if _is_deep(value):
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    if _SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()  # refuses half a character, which no file can hold
+    return value
 
 
 def canonical(value: Any) -> str:
@@ -38,20 +59,47 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": [1.0]})
     '{"a":[1.0],"b":1}'
     """
-    return json.dumps(_encode(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _spell(json.dumps(_plain(value), sort_keys=True, separators=(",", ":")), _NUMBERS)
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value that was read is a count or a seed: a whole number from 0 to `LARGEST`.
+
+    >>> is_whole(7), is_whole(-1), is_whole(True), is_whole(10**30)
+    (True, False, False, False)
+    """
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
+
+def is_number(value: object) -> bool:
+    """Whether a value that was read is a number that a float can hold.
+
+    >>> is_number(0.5), is_number(-3), is_number("0.5"), is_number(10**400)
+    (True, True, False, False)
+    """
+    return isinstance(value, float) or is_whole(value) or (isinstance(value, int) and -LARGEST <= value < 0)
+
+
+def _plain(value: Any) -> Any:
+    """The same value of JSON's own types, NaN and infinities still floats."""
+    if _is_deep(value):
+        raise OrdinateError(f"what is nested more than {DEEPEST} deep cannot be written as JSON")
+    return _encode(value)
 
 
 def _encode(value: Any) -> Any:
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return _text(value)
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _spell(value)
+        return float(value)
     if isinstance(value, dict):
-        return {key: _encode(item) for key, item in value.items()}
+        return {_text(key) if isinstance(key, str) else key: _encode(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_encode(item) for item in value]
     if isinstance(value, PathLike):
-        return fspath(value)
+        return _text(fspath(value))
     if hasattr(value, "tolist"):
         return _encode(value.tolist())
     raise OrdinateError(
@@ -59,17 +107,24 @@ def _encode(value: Any) -> Any:
     )
 
 
-def _spell(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"
+def _text(value: str) -> str:
+    r"""The text, with half characters, as odd names of files have them, written out: `\udcff`."""
+    return value if value.isascii() else value.encode(errors="backslashreplace").decode()
 
 
-def _decode(value: Any) -> Any:
-    if isinstance(value, str):
-        return _NON_FINITE.get(value, value)
-    if isinstance(value, dict):
-        return {key: _decode(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_decode(item) for item in value]
-    return value
+def _spell(text: str, words: dict[str, str]) -> str:
+    """Replace whole tokens of JSON."""
+    if not any(word in text for word in _NUMBERS):
+        return text
+    return _TOKEN.sub(lambda found: words.get(found[0], found[0]), text)
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and tables are nested so deeply that to walk through them can fail."""
+    level: list[Any] = [[value]]
+    for _ in range(DEEPEST + 1):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [item for items in inner for item in items if isinstance(item, dict | list | tuple)]
+        if not level:
+            return False
+    return True
