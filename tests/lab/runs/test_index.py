@@ -110,7 +110,7 @@ class TestTruthOfTheFolders:
         shutil.copytree(first.path, first.path.with_name("seed-7"))
         shutil.rmtree(first.path)
         second = store.find(store.runs()[0].id)
-        (second.path / "run.json").write_text('{"status": "failed", "error": "by hand"}')
+        (second.path / "run.json").write_text('{"status": "failed", "step": 7, "error": "by hand"}')
         assert found(store, task="min") == ["min-positional:1", "min-positional:7"]
         assert store.runs(status="failed")[0].error == "by hand"
 

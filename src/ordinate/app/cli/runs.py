@@ -10,6 +10,9 @@ import typer
 from ordinate.app.cli.options import Json, StoreFolder
 from ordinate.errors import OrdinateError, nearest
 
+FACTS = ("seed", "status", "step", "parameters", "averaged", "seconds", "error")
+"""What is compared of runs besides settings and scores."""
+
 
 def runs(
     task: Annotated[str | None, typer.Option(help="Only runs of this task.")] = None,
@@ -69,7 +72,7 @@ def runs(
 
 def _check(task: str | None, model: str | None, status: str | None) -> None:
     """Refuse names that no run can have."""
-    from ordinate.lab.runs.record import STATUSES
+    from ordinate.lab.runs.facts import STATUSES
     from ordinate.lab.tasks import TASKS
     from ordinate.models import MODELS
 
@@ -98,7 +101,7 @@ def _conditions(where: Iterable[str]) -> dict[str, Any]:
 
 
 def _list(store: Any, records: list[Any], json: bool) -> None:
-    from ordinate.app.cli.output import note, print_json, print_table
+    from ordinate.app.cli.output import note, print_json, print_table, say
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs import status_now
@@ -130,11 +133,15 @@ def _list(store: Any, records: list[Any], json: bool) -> None:
         *("metric", "validation", "hardest", "updated (UTC)"),
     ]
     print_table(headers, rows)
+    for record in records:
+        if record.damaged:
+            say(f"{record.id} cannot be read: {record.error}")
 
 
 def _averaged(recipe: dict[str, Any]) -> bool:
     """Whether a recipe asks for averaged weights."""
-    return recipe.get("training", {}).get("average") is not None
+    training = recipe.get("training")
+    return isinstance(training, dict) and training.get("average") is not None
 
 
 def _last(scores: dict[str, Any]) -> str:
@@ -152,26 +159,25 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs.compare import flatten, side_by_side
+    from ordinate.lab.runs.record import read_record
 
     if len(names) < 2:
         raise OrdinateError("--compare needs two runs or more: write --compare A --compare B")
     found = [find_run(store, name) for name in names]
-    recipes = [flatten(run.recipe) for run in found]
-    records = [run.record() for run in found]
-    scores = [record.get("scores") or {} for record in records]
-    settings = side_by_side(recipes, differing=True)
-    facts = {
-        key: [record.get(key) for record in records]
-        for key in ("status", "step", "parameters", "averaged", "seconds")
-    }
-    facts = {"seed": [run.seed for run in found], **facts}
-    measured = side_by_side(scores)
+    records = [read_record(run.path) for run in found]
+    facts = [{**_facts(run), **vars(record)} for run, record in zip(found, records, strict=True)]
+    recipes = [flatten(record.recipe) for record in records]
+    differing = side_by_side([recipe for recipe in recipes if recipe], differing=True)
+    settings = {key: [recipe.get(key) for recipe in recipes] for key in differing}
+    table = {key: [each.get(key) for each in facts] for key in FACTS}
+    measured = side_by_side([record.scores for record in records])
     ids = [run.id for run in found]
     if json:
-        print_json({"runs": ids, "facts": facts, "recipe": settings, "scores": measured})
+        print_json({"runs": ids, "facts": table, "recipe": settings, "scores": measured})
         return
-    headers = ["", *ids]
-    print_table(headers, [[key, *map(_text, values)] for key, values in facts.items()])
+    if not any(table["error"]):
+        del table["error"]
+    print_table(["", *ids], [[key, *map(_text, values)] for key, values in table.items()])
     if settings:
         print_table(
             ["settings that differ", *ids], [[key, *map(_text, row)] for key, row in settings.items()]
@@ -180,8 +186,17 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
         say("the recipes are the same")
     if measured:
         rows = [[key, *map(show_number, row)] for key, row in measured.items()]
-        metrics = dict.fromkeys(metric_of_task(str(recipe["task.name"])) for recipe in recipes)
+        metrics = dict.fromkeys(metric_of_task(str(record.task)) for record in records)
         print_table([" / ".join(metrics), *ids], rows)
+
+
+def _facts(run: Any) -> dict[str, Any]:
+    """What the record of a run says; nothing where it cannot be read."""
+    try:
+        facts: dict[str, Any] = run.record()
+    except OrdinateError:
+        return {}
+    return facts
 
 
 def _text(value: Any) -> str:

@@ -52,11 +52,13 @@ def train(
     from ordinate.app.cli.sinks import told
     from ordinate.app.cli.summary import run_facts, seeds_note, show_runs
     from ordinate.lab.runs import Store, keep_freed_memory
+    from ordinate.lab.runs.facts import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
     from ordinate.lab.training.limits import check_memory
     from ordinate.lab.training.parallel import World
 
+    check_seed(seed or 0)
     first = World.here().first
     torch.set_num_threads(threads)
     keep_freed_memory()

@@ -17,9 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.runs.facts import read_facts, read_recipe
 from ordinate.lab.runs.files import Pathish
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.record import is_run_folder, read_facts, read_recipe
+from ordinate.lab.runs.record import is_run_folder
 from ordinate.lab.runs.store import Store, recipe_key
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"

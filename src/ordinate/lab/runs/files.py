@@ -82,7 +82,7 @@ def write_tensors(path: Pathish, tensors: dict[str, torch.Tensor], meta: dict[st
     try:
         data = sealed(save_safetensors(_separate(tensors), metadata={META_KEY: text}))
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise OrdinateError(f"cannot write {os.fspath(path)}: {_one_line(error)}") from error
+        raise OrdinateError(f"cannot write {os.fspath(path)}: {one_line(error)}") from error
     write_bytes(path, data)
 
 
@@ -100,11 +100,15 @@ def read_json(path: Pathish) -> Any:
     >>> read_json("out/scores.json")     # doctest: +SKIP
     {'exact': 0.97}
     """
-    data = read_bytes(path)
+    return parse_json(read_bytes(path), path)
+
+
+def parse_json(data: bytes, path: Pathish) -> Any:
+    """Return the value in the content of the file `path`."""
     try:
         return from_json(data)
     except ValueError as error:
-        raise OrdinateError(f"{os.fspath(path)} is not readable JSON: {_one_line(error)}") from error
+        raise OrdinateError(f"{os.fspath(path)} is not readable JSON: {one_line(error)}") from error
 
 
 def read_tensors(path: Pathish) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
@@ -150,7 +154,7 @@ def is_complete(path: Pathish) -> bool:
             header = json.loads(file.read(length))
         ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
         return bool(size == 8 + length + max(ends, default=0))
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return False
 
 
@@ -179,12 +183,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _unreadable(path: Pathish, cause: object) -> OrdinateError:
-    return OrdinateError(f"{os.fspath(path)} is not a readable checkpoint: {_one_line(cause)}")
+    return OrdinateError(f"{os.fspath(path)} is not a readable checkpoint: {one_line(cause)}")
 
 
 def _cause(error: OSError) -> str:
-    return (error.strerror or _one_line(error)).lower()
+    return (error.strerror or one_line(error)).lower()
 
 
-def _one_line(cause: object) -> str:
+def one_line(cause: object) -> str:
+    """Return the text of an error on one line, the kind of error where it says nothing."""
     return " ".join(str(cause).split()) or type(cause).__name__

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.runs.facts import check_seed
 from ordinate.lab.runs.lock import in_turn
-from ordinate.lab.runs.plain import from_json, to_json
+from ordinate.lab.runs.plain import from_json, is_whole, to_json
 from ordinate.lab.runs.record import RunRecord, read_record, run_folders, run_id
 
-_VERSION = 1
+_VERSION = 2
 _COLUMNS = (
     *("id", "name", "key", "seed", "status", "task", "model", "step", "steps", "parameters"),
     *("created", "updated", "error", "scores", "recipe", "stamp"),
@@ -173,13 +174,18 @@ def _rows(folders: Iterable[Path]) -> Iterator[tuple[Any, ...]]:
         stamp = _stamp(folder)  # before reading: a write in between shows as a difference the next time
         record = read_record(folder)
         facts = {**vars(record), "scores": to_json(record.scores), "recipe": to_json(record.recipe)}
+        facts["seed"] = record.seed if is_whole(record.seed) else str(record.seed)  # of a folder made by hand
         yield tuple(stamp if column == "stamp" else facts[column] for column in _COLUMNS)
 
 
-def _stamp(folder: Path) -> int:
-    """Return the time of the last change of the run's record, 0 when there is none."""
+def _stamp(folder: Path) -> str:
+    """Return the times of the last changes of the run's recipe and record, 0 where there is none."""
+    return "-".join(str(_changed(folder / name)) for name in ("recipe.toml", "run.json"))
+
+
+def _changed(file: Path) -> int:
     try:
-        return (folder / "run.json").stat().st_mtime_ns
+        return file.stat().st_mtime_ns
     except OSError:
         return 0
 
@@ -187,6 +193,7 @@ def _stamp(folder: Path) -> int:
 def _record(row: sqlite3.Row) -> RunRecord:
     facts = {column: row[column] for column in _COLUMNS if column != "stamp"}
     facts["scores"], facts["recipe"] = from_json(facts["scores"]), from_json(facts["recipe"])
+    facts["seed"] = int(facts["seed"])
     return RunRecord(**facts)
 
 
@@ -199,6 +206,9 @@ def _clause(filters: dict[str, Any]) -> tuple[str, list[Any]]:
         if value is None:
             continue
         several = list(value) if isinstance(value, list | tuple | set | range) else [value]
+        if key == "seed":
+            for seed in several:
+                check_seed(seed)
         conditions.append("(" + (" OR ".join([f"{key} {_FILTERS[key]} ?"] * len(several)) or "0") + ")")
         values.extend(several)
     return ("WHERE " + " AND ".join(conditions) if conditions else ""), values

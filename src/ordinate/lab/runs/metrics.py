@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs.files import read_bytes, write_text
-from ordinate.lab.runs.plain import from_json, to_json
+from ordinate.lab.runs.files import Pathish, read_bytes, write_text
+from ordinate.lab.runs.plain import from_json, is_number, is_whole, to_json
 
 
 def append(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -37,16 +37,28 @@ def read(path: Path) -> list[dict[str, Any]]:
     >>> read(path)     # doctest: +SKIP
     [{'step': 10, 'loss': 0.5}]
     """
-    if not path.exists():
-        return []
-    lines = [line for line in read_bytes(path).split(b"\n") if line.strip()]
+    return parse(read_bytes(path), path) if path.exists() else []
+
+
+def parse(data: bytes, path: Pathish) -> list[dict[str, Any]]:
+    """Return all whole rows in the content of the file `path`.
+
+    >>> parse(b'{"step": 10, "loss": 0.5}\\n{"step": 20, "lo', "metrics.jsonl")
+    [{'step': 10, 'loss': 0.5}]
+    """
+    lines = [line for line in data.split(b"\n") if line.strip()]
     rows = []
     for number, line in enumerate(lines, start=1):
         row = _parse(line)
-        if row is not None:
+        if row is None:
+            if number < len(lines):
+                raise OrdinateError(f"{path} line {number} is not a JSON object: repair or delete that line")
+        elif not is_whole(row.get("step", 0)) or not is_number(row.get("loss", 0)):
+            raise OrdinateError(
+                f"{path} line {number} has a step or a loss that is no number: repair or delete that line"
+            )
+        else:
             rows.append(row)
-        elif number < len(lines):
-            raise OrdinateError(f"{path} line {number} is not a JSON object: repair or delete that line")
     return rows
 
 

@@ -1,25 +1,16 @@
 """What is known of a run without opening its files: the row of the index, read from the run's folder."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs.files import read_bytes, read_json
+from ordinate.lab.runs.facts import NAME, check_seed, read_facts, read_recipe
 from ordinate.lab.runs.lock import held
 
-STATUSES = ("new", "running", "done", "failed")
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_RECIPE_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)-(?P<key>[0-9a-f]{10})")
-_KINDS: dict[str, type] = {
-    **dict.fromkeys(("step", "steps", "parameters"), int),
-    **dict.fromkeys(("status", "created", "updated", "error"), str),
-    "scores": dict,
-}
+_RECIPE_FOLDER = re.compile(rf"(?P<name>{NAME.pattern})-(?P<key>[0-9a-f]{{10}})")
 _SEED_FOLDER = re.compile(r"seed-(?P<seed>0|[1-9][0-9]*)")
 
 
@@ -92,35 +83,6 @@ def run_id(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def read_recipe(path: Path) -> dict[str, Any]:
-    """Return the recipe in the run's folder `path`.
-
-    >>> read_recipe(Path("runs/sum-1a2b3c4d5e/seed-0"))["name"]     # doctest: +SKIP
-    'sum'
-    """
-    file = path / "recipe.toml"
-    try:
-        return tomllib.loads(read_bytes(file).decode())
-    except ValueError as error:
-        raise OrdinateError(f"{file} is not readable TOML: {' '.join(str(error).split())}") from error
-
-
-def read_facts(path: Path) -> dict[str, Any]:
-    """Return the content of `run.json` in the run's folder `path`; an empty dict when it is not there yet."""
-    file = path / "run.json"
-    if not file.exists():
-        return {}
-    facts = read_json(file)
-    if not isinstance(facts, dict):
-        raise OrdinateError(f"{file} is not the record of a run: delete it and train again")
-    for key, kinds in _KINDS.items():
-        if facts.get(key) is not None and not isinstance(facts[key], kinds):
-            raise OrdinateError(
-                f"{file} is not the record of a run, {key} is {facts[key]!r}: delete it and train again"
-            )
-    return facts
-
-
 def read_record(path: Path) -> RunRecord:
     """Return the record of the run in the folder `path`; a damaged run is shown as failed, with the cause.
 
@@ -131,15 +93,18 @@ def read_record(path: Path) -> RunRecord:
     if match is None:
         raise OrdinateError(f"{path} is not a run's folder: give <name>-<key>/seed-<k>")
     recipe: dict[str, Any] = {}
+    seed = int(path.name.removeprefix("seed-"))
     try:
-        recipe, facts = read_recipe(path), read_facts(path)
+        check_seed(seed)
+        recipe = read_recipe(path)
+        facts = read_facts(path)
     except OrdinateError as error:
         facts = {"status": "failed", "error": str(error)}
     return RunRecord(
         id=run_id(path),
         name=match["name"],
         key=match["key"],
-        seed=int(path.name.removeprefix("seed-")),
+        seed=seed,
         status=facts.get("status", "new"),
         task=_text(recipe, "task", "name"),
         model=_text(recipe, "model", "kind"),

@@ -23,10 +23,12 @@ from torch import Tensor
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.runs import metrics
+from ordinate.lab.runs.facts import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe
 from ordinate.lab.runs.files import is_complete, read_json, read_tensors, write_json, write_tensors
 from ordinate.lab.runs.index import Index
 from ordinate.lab.runs.lock import exclusive, in_turn
-from ordinate.lab.runs.record import NAME, STATUSES, read_facts, read_recipe, run_id
+from ordinate.lab.runs.plain import from_json, to_json
+from ordinate.lab.runs.record import run_id
 
 _STEP_FILE = re.compile(r"step-([0-9]{8,})\.safetensors")
 _STATES_KEPT = 2
@@ -87,7 +89,10 @@ class Run:
             if facts.get("scores") is not None:
                 facts["scores"] = {**(record.get("scores") or {}), **facts["scores"]}
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = {"id": self.id, "status": "new", "created": now, **record, **facts, "updated": now}
+            first = {"id": self.id, "version": VERSION, "status": "new", "step": 0, "created": now}
+            record = from_json(to_json({**first, **record, **facts, "updated": now}))
+            if fault := fault_of(record):
+                raise OrdinateError(f"run {self.id} cannot be recorded, {fault}")
             write_json(self.path / "run.json", record)
             if self._index is not None:
                 self._index.put(self.path)

@@ -14,11 +14,12 @@ import tomli_w
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.environment import environment
+from ordinate.lab.runs.facts import NAME, check_seed, read_recipe
 from ordinate.lab.runs.files import Pathish, write_text
 from ordinate.lab.runs.index import Index
 from ordinate.lab.runs.lock import in_turn
 from ordinate.lab.runs.plain import canonical
-from ordinate.lab.runs.record import NAME, RunRecord, is_run_folder, read_recipe, run_folders, run_id
+from ordinate.lab.runs.record import RunRecord, is_run_folder, run_folders, run_id
 from ordinate.lab.runs.run import Run
 
 _SHOWN = 5
@@ -49,8 +50,7 @@ class Store:
         'new'
         """
         name = check_name(recipe.get("name"))
-        if seed < 0:
-            raise OrdinateError(f"a seed cannot be {seed}: write a whole number from 0 on")
+        check_seed(seed)
         recipe = _for_toml(recipe, "")
         key = recipe_key(recipe)
         path = self.root / f"{name}-{key}" / f"seed-{seed}"
