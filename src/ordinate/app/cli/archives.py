@@ -18,10 +18,9 @@ def pack_runs(store: Any, records: list[Any], file: Path, whole: bool, json: boo
     if json:
         print_json({"file": str(file), "bytes": size, "whole": whole, "packed": packed})
         return
-    left = (
-        f", {len(records) - len(packed)} left out that have not ended" if len(packed) < len(records) else ""
-    )
-    say(f"{file}: {len(packed)} runs, {size / 1000:.0f} kB{left}")
+    left = len(records) - len(packed)
+    left_out = f", {left} left out that have not ended or cannot be read" if left else ""
+    say(f"{file}: {len(packed)} runs, {size / 1000:.0f} kB{left_out}")
 
 
 def unpack_runs(store: Any, file: Path, json: bool) -> None:

@@ -1,6 +1,7 @@
 """Failures as one line: what is wrong and what to write instead, with the exit code that goes with it."""
 
 import os
+import re
 import sys
 import traceback
 from typing import Any
@@ -15,6 +16,17 @@ FAULT = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    r"""Return a line in which what steers a terminal, or turns the direction of writing, is written out.
+
+    >>> harmless("length=5\x1b[31m")
+    'length=5\\x1b[31m'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
 
 def describe(error: Exception) -> tuple[str, int]:
     """Return the line for stderr and the exit code.
@@ -23,7 +35,7 @@ def describe(error: Exception) -> tuple[str, int]:
     ("error: no task is called 'sm': did you mean 'sum'?", 2)
     """
     text, code = _describe(error)
-    return f"error: {' '.join(text.split())}", code
+    return f"error: {harmless(' '.join(text.split()))}", code
 
 
 def _describe(error: Exception) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ordinate.app.cli.failures import harmless
 from ordinate.lab.runs.plain import to_json
 
 WIDTH = 400
@@ -48,7 +49,8 @@ def print_json(document: Any) -> None:
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
     """Print a table; columns of numbers are set to the right. One too wide comes in parts."""
-    cells = [["" if value is None else str(value) for value in row] for row in rows]
+    headers = [harmless(header) for header in headers]
+    cells = [["" if value is None else harmless(str(value)) for value in row] for row in rows]
     numeric = [
         bool(cells) and all(_NUMBER.fullmatch(c) for c in column) for column in zip(*cells, strict=True)
     ]
@@ -88,13 +90,17 @@ def in_parts(widths: Sequence[int], window: int, keys: int) -> list[list[int]]:
 
 
 def say(text: str = "") -> None:
-    """Print a line for a person on stdout, as it is."""
-    console().print(text, soft_wrap=True)
+    """Print lines for a person on stdout, as they are."""
+    console().print(_lines(text), soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Print a line on stderr, beside what stdout holds."""
-    console(stderr=True).print(text, soft_wrap=True)
+    """Print lines on stderr, beside what stdout holds."""
+    console(stderr=True).print(_lines(text), soft_wrap=True)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(harmless, text.split("\n")))
 
 
 def counted(number: int | float, thing: str) -> str:

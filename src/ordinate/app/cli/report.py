@@ -112,20 +112,28 @@ def _reproductions(folder: Path) -> _Subject | None:
 
 
 def _runs(folder: Path) -> _Subject | None:
-    """One run, all seeds of a recipe, or all recipes of a store."""
+    """One run, all seeds of a recipe, or all recipes of a store; what cannot be read is named."""
+    from ordinate.app.cli.output import counted, note
+    from ordinate.app.cli.readable import readable
     from ordinate.app.cli.run_report import run_report
     from ordinate.app.cli.study_report import study_report
     from ordinate.lab.runs import Run
     from ordinate.lab.runs.record import is_run_folder, run_folders
 
     whole = folder.resolve()
-    if is_run_folder(whole):
-        return _Subject(lambda: run_report([Run(whole)], shown=folder))
-    seeds = [path for path in whole.glob("seed-*") if is_run_folder(path)]
+    seeds = [path for path in (whole, *whole.glob("seed-*")) if is_run_folder(path)]
+    seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
+    found = seeds or list(run_folders(whole))
+    if not found:
+        return None
+    runs, damaged = readable(map(Run, found))
+    if not runs:
+        raise OrdinateError(f"nothing in {folder} can be read: {damaged[0]}")
+    if damaged:
+        note(f"{counted(len(damaged), 'run')} cannot be read: the report says why")
     if seeds:
-        seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
-        return _Subject(lambda: run_report([Run(path) for path in seeds], shown=folder))
+        return _Subject(lambda: run_report(runs, shown=folder, damaged=damaged))
     recipes: dict[str, list[Run]] = {}
-    for path in run_folders(whole):
-        recipes.setdefault(path.parent.name, []).append(Run(path))
-    return _Subject(lambda: study_report(recipes, shown=folder)) if recipes else None
+    for run in runs:
+        recipes.setdefault(run.path.parent.name, []).append(run)
+    return _Subject(lambda: study_report(recipes, shown=folder, damaged=damaged))

@@ -81,7 +81,10 @@ def training_panel(groups: Sequence[Seeds], title: str) -> Panel | None:
 
 
 def _losses(group: Seeds) -> Series | None:
-    losses = [{row["step"]: row["loss"] for row in run.metrics() if "loss" in row} for run in group.runs]
+    losses = [
+        {row["step"]: row["loss"] for row in run.metrics() if {"step", "loss"} <= row.keys()}
+        for run in group.runs
+    ]
     going = [t for t, f in zip(losses, group.facts, strict=True) if f["status"] != "failed"]
     last = min((max(table, default=0) for table in going), default=None)
     steps = sorted({step for table in losses for step in table if last is None or step <= last})

@@ -19,8 +19,10 @@ from ordinate.lab.runs.compare import flatten
 Facts = dict[str, Any]
 
 
-def run_report(runs: Sequence[Run], *, shown: Path) -> Report:
+def run_report(runs: Sequence[Run], *, shown: Path, damaged: Sequence[str] = ()) -> Report:
     """Build the report from what the runs of one recipe have stored; `shown` is their folder as a person writes it.
+
+    `damaged` has a line for every run that cannot be read.
 
     >>> run_report([Store("runs").find("sum-9f")], shown=Path("runs/sum-9f"))     # doctest: +SKIP
     """
@@ -28,10 +30,11 @@ def run_report(runs: Sequence[Run], *, shown: Path) -> Report:
     group = Seeds(role, role, runs)
     sections = [
         Text(_status(group.facts), title="Status"),
+        *damage_sections(damaged),
         *_scores(group),
         *training_sections([group]),
         KeyValues(flatten(group.recipe)),
-        KeyValues(runs[0].record().get("environment", {}), title="Environment"),
+        KeyValues(runs[0].record().get("environment") or {}, title="Environment"),
         Command("\n".join(commands(runs, shown))),
     ]
     counted = "1 seed" if len(runs) == 1 else f"{len(runs)} seeds"
@@ -48,7 +51,7 @@ def _status(facts: Sequence[Facts]) -> list[str]:
         if f["parameters"]:
             line += f", {f['parameters']} parameters"
         if f["samples_seen"]:
-            line += f", {f['samples_seen']} samples seen in {f['seconds']:.0f} s"
+            line += f", {f['samples_seen']} samples seen in {f['seconds'] or 0:.0f} s"
         lines.append(f"{line}. {f['error']}" if f["error"] else f"{line}.")
     return lines
 
@@ -69,6 +72,11 @@ def _scores(group: Seeds) -> list[Section]:
     headers += ["median [95 % interval]"] if len(facts) >= FEWEST_SEEDS else []
     table = Table(headers, rows, f"{metric}; validation is in distribution.", title, "scores")
     return [table, *axis_sections([group], f"{title} along axes", "axes")]
+
+
+def damage_sections(damaged: Sequence[str]) -> list[Section]:
+    """The runs that are missing here since they cannot be read, with the cause."""
+    return [Text(damaged, title="Runs that cannot be read")] if damaged else []
 
 
 def is_share(groups: Sequence[Seeds]) -> bool:

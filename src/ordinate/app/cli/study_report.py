@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ordinate.app.cli.run_panels import Seeds, runs_frame
-from ordinate.app.cli.run_report import axis_sections, commands, training_sections
+from ordinate.app.cli.run_report import axis_sections, commands, damage_sections, training_sections
 from ordinate.lab.evaluation.claims import FEWEST_SEEDS
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.report import Command, KeyValues, Report, Section, Table
@@ -14,8 +14,10 @@ from ordinate.lab.runs import Run
 from ordinate.lab.runs.compare import flatten, side_by_side
 
 
-def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path) -> Report:
+def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path, damaged: Sequence[str] = ()) -> Report:
     """Build the report of all recipes of a store, each with the runs of its folder.
+
+    `damaged` has a line for every run that cannot be read.
 
     >>> study_report({"sum-9f2b1c4d5e": [run]}, shown=Path("runs"))     # doctest: +SKIP
     """
@@ -33,10 +35,11 @@ def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path) -> Report
     lines = [line for folder, runs in recipes.items() for line in commands(runs, shown / folder)]
     sections: list[Section] = [
         Table(*_scores(groups), _caption(groups), "Scores", "scores"),
+        *damage_sections(damaged),
         *figures,
         *_differences(groups, differing),
         KeyValues(shared, title="Settings that all share"),
-        KeyValues(groups[0].runs[0].record().get("environment", {}), title="Environment"),
+        KeyValues(groups[0].runs[0].record().get("environment") or {}, title="Environment"),
         Command("\n".join(lines)),
     ]
     runs = sum(len(group.runs) for group in groups)
