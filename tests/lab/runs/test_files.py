@@ -19,6 +19,7 @@ from ordinate.lab.runs.files import (
     write_tensors,
     write_text,
 )
+from ordinate.lab.runs.seal import sealed
 
 
 def names(folder):
@@ -129,6 +130,13 @@ class TestJson:
             write_json(tmp_path / "x.json", {"a": {1, 2}})
         assert names(tmp_path) == []
 
+    @pytest.mark.parametrize("text", ["[" * 100_000, '{"a": "\\udfff"}'])
+    def test_what_is_no_json_is_one_line_with_the_file(self, tmp_path, text):
+        (tmp_path / "x.json").write_text(text)
+        with pytest.raises(OrdinateError, match=r"x\.json is not readable JSON: .+") as refused:
+            read_json(tmp_path / "x.json")
+        assert "\n" not in str(refused.value)
+
     def test_broken_json_is_named(self, tmp_path):
         (tmp_path / "x.json").write_text('{"a": 1')
         with pytest.raises(OrdinateError, match=r"x\.json is not readable JSON"):
@@ -206,6 +214,38 @@ class TestTensors:
             path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
             with pytest.raises(OrdinateError, match="is not a readable checkpoint"):
                 read_tensors(path)
+
+    @pytest.mark.parametrize("change", [{}, {"sha256": "0" * 64}, {"seal": "0" * 64}])
+    def test_a_seal_that_was_taken_off_is_missed(self, tmp_path, change):
+        """As a tool does that loads the tensors, changes one, and saves them with the metadata that it knows."""
+        from safetensors import safe_open
+        from safetensors.torch import save_file
+
+        path = tmp_path / "x.safetensors"
+        write_tensors(path, {"w": torch.ones(2)}, {"step": 1})
+        with safe_open(path, "pt") as file:
+            known = {"ordinate": file.metadata()["ordinate"]}
+        for tensor in (torch.ones(2), torch.zeros(2)):
+            save_file({"w": tensor}, path, metadata=known | change)
+            with pytest.raises(OrdinateError, match=r"is not a readable checkpoint: it.* was") as refused:
+                read_tensors(path)
+            assert "\n" not in str(refused.value)
+
+    def test_a_sealed_file_from_before_files_said_so_is_read(self, tmp_path):
+        from safetensors.torch import save
+
+        path = tmp_path / "x.safetensors"
+        data = sealed(save({"w": torch.ones(2)}, metadata={"ordinate": '{"step": 1}'}))
+        path.write_bytes(data)
+        assert read_tensors(path)[1] == {"step": 1}
+        path.write_bytes(data.replace(b'step\\": 1', b'step\\": 2'))
+        with pytest.raises(OrdinateError, match="it was changed after it was written"):
+            read_tensors(path)
+
+    def test_a_header_nested_too_deeply_is_no_whole_file(self, tmp_path):
+        header = b"[" * 100_000 + b"]" * 100_000
+        (tmp_path / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+        assert not is_complete(tmp_path / "x.safetensors")
 
     def test_a_file_without_a_seal_is_read(self, tmp_path):
         from safetensors.torch import save_file

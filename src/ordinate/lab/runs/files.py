@@ -23,7 +23,7 @@ from safetensors.torch import save as save_safetensors
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.plain import from_json, to_json
-from ordinate.lab.runs.seal import METADATA, SEAL_KEY, header_of, is_broken, sealed
+from ordinate.lab.runs.seal import IS_SEALED, METADATA, SEAL_KEY, has_seal, header_of, is_broken, sealed
 
 Pathish = str | os.PathLike[str]
 
@@ -74,11 +74,12 @@ def write_tensors(path: Pathish, tensors: dict[str, torch.Tensor], meta: dict[st
     """Write named tensors and their `meta` (any JSON value) as one safetensors file, atomically.
 
     Tensors may share storage or be views; each is stored on its own. `meta` becomes one JSON string under the
-    metadata key `ordinate`. The file is sealed: `read_tensors` refuses one of which a byte was changed.
+    metadata key `ordinate`. The file is sealed: `read_tensors` refuses one of which a byte was changed, or of which the
+    seal was taken off.
 
     >>> write_tensors("model.safetensors", {"weight": torch.zeros(2)}, {"step": 10})     # doctest: +SKIP
     """
-    text = to_json(meta)
+    text = to_json({**meta, IS_SEALED: True})
     try:
         data = sealed(save_safetensors(_separate(tensors), metadata={META_KEY: text}))
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
@@ -136,6 +137,8 @@ def parse_tensors(data: bytes, path: Pathish) -> tuple[dict[str, torch.Tensor], 
         raise _unreadable(path, error) from error
     if not isinstance(meta, dict):
         raise _unreadable(path, "its metadata is not a table")
+    if meta.pop(IS_SEALED, False) and not has_seal(data):
+        raise _unreadable(path, "its seal was taken off: it was changed after it was written")
     return tensors, meta
 
 

@@ -2,8 +2,12 @@
 
     seal = SHA-256(tensors' names, types, shapes and places | meta | numbers)
 
-The file stays one that any reader of safetensors opens. Files without a seal, from before there was one or from another
-hand, say nothing of themselves.
+The file stays one that any reader of safetensors opens. The meta says that the file is sealed, so that a seal which was
+taken off, as tools do that copy the metadata they know, is missed. Files that say nothing of it, from another hand, are
+read without one.
+
+This notices accidents and partial changes. It does not stop a forger, who can seal a file anew as anybody can, or write
+metadata that tell of no seal: what must be trusted is compared by the SHA-256 that `ordinate verify` shows.
 """
 
 import hashlib
@@ -11,6 +15,8 @@ import json
 from typing import Any
 
 SEAL_KEY = "sha256"
+IS_SEALED = "__sealed__"
+"""Key in the meta of a file that was written with a seal."""
 METADATA = "__metadata__"
 LENGTH = 8
 """Bytes in front that hold the length of the header, to a multiple of which the header is filled up."""
