@@ -12,7 +12,6 @@ Tensors are stored as safetensors, everything else as text or JSON; nothing here
 import contextlib
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from safetensors.torch import load as load_safetensors
 from safetensors.torch import save as save_safetensors
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.runs.leftovers import unfinished_file
 from ordinate.lab.runs.plain import from_json, to_json
 from ordinate.lab.runs.seal import IS_SEALED, METADATA, SEAL_KEY, has_seal, header_of, is_broken, sealed
 
@@ -36,7 +36,7 @@ def write_bytes(path: Pathish, data: bytes) -> None:
     >>> write_bytes("out/blob.bin", b"abc")     # doctest: +SKIP
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = unfinished_file(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -26,6 +26,7 @@ from ordinate.lab.runs import metrics
 from ordinate.lab.runs.facts import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe
 from ordinate.lab.runs.files import is_complete, read_json, read_tensors, write_json, write_tensors
 from ordinate.lab.runs.index import Index
+from ordinate.lab.runs.leftovers import clear_run
 from ordinate.lab.runs.lock import exclusive, in_turn
 from ordinate.lab.runs.plain import from_json, to_json
 from ordinate.lab.runs.record import run_id
@@ -105,9 +106,7 @@ class Run:
         ...     train(run)
         """
         with exclusive(self.path / "lock"):
-            for folder in ("resume", "checkpoints"):  # what a kill left half-written
-                for leftover in (self.path / folder).glob(".*.tmp"):
-                    leftover.unlink(missing_ok=True)
+            clear_run(self.path)
             yield
 
     # Metrics
