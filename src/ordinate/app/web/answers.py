@@ -93,4 +93,5 @@ def _symbols(task: Task, batch: Batch, answer: Tensor) -> list[str]:
         return [SYMBOLS[s] if s < PAD or s > BLANK else EMPTY for s in answer[0, place].tolist()]
     if answer.is_floating_point():
         return [f"{value:z.2f}" for value in answer[0][task.scored(batch.coordinates)].tolist()]
-    return [task.vocabulary[s].strip() for s in answer[0, task.scored(batch.coordinates)[:, 0]].tolist()]
+    names = task.answer_texts
+    return [names[s].strip() for s in answer[0, task.scored(batch.coordinates)[:, 0]].tolist()]

@@ -106,19 +106,19 @@ def read_outputs(task: Task, batch: Batch, output: Float[Tensor, "token out"]) -
     """The scored outputs, token by token."""
     scored, right = task.scored(batch.coordinates), batch.target[0]
     read = readout(output[None], batch.target, scored)[0]
-    places = scored.nonzero().tolist()
     if right.is_floating_point():
         wanted = right[scored].float()
         close = torch.isclose(read, wanted, rtol=RELATIVE, atol=ABSOLUTE)
+        places = scored.nonzero().tolist()
         numbers = zip(places, read.tolist(), wanted.tolist(), close.tolist(), strict=True)
         return tuple(
             Output(token, column, answer, number, correct, None, None)
             for (token, column), answer, number, correct in numbers
         )
-    names, wanted = task.vocabulary, right[scored[:, 0]]
+    names, wanted = task.answer_texts, right[scored[:, 0]]
     best, of_right = read.max(-1), read.gather(-1, wanted[:, None])[:, 0]
     symbols = zip(
-        places,
+        scored[:, :1].nonzero().tolist(),
         best.indices.tolist(),
         wanted.tolist(),
         best.values.tolist(),

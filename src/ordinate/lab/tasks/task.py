@@ -160,6 +160,11 @@ class Task(Kind):
         """The symbols by index; empty where inputs and answers are numbers."""
         return ()
 
+    @property
+    def answer_texts(self) -> tuple[str, ...]:
+        """What every symbol of an answer is called, by its index: a symbol of the vocabulary, or else its number."""
+        return self.vocabulary or tuple(map(str, range(self.outputs)))
+
     def token_texts(self, inputs: Inputs) -> list[str]:
         """What stands at every token of the first sample, written short; nothing where a token is a long vector."""
         if not inputs.is_floating_point():
