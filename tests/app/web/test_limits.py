@@ -64,6 +64,11 @@ def test_large_bodies_are_refused_also_without_a_length(client):
         assert f"{BODY} bytes at most" in answer.json()["error"]
 
 
+def test_a_length_that_is_no_number_is_refused(client):
+    answer = client.post("/api/answer", content=b"{}", headers=[(b"content-length", b"\xb2")])
+    assert answer.status_code == 413
+
+
 def test_what_is_not_json_is_refused(client):
     answer = client.post("/api/answer", content=b"{", headers={"content-type": "application/json"})
     assert answer.status_code == 400

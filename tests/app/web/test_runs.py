@@ -123,10 +123,16 @@ class TestTail:
         file.write_text('{"step": 1}\n')
         assert read_after(file, mark).rows == [{"step": 1}]
 
+    @pytest.mark.parametrize("place", ["\u00b2", "\u2460", "\u0661", "1\u00b2", " 1", "1_0", "+1", "", "1-1"])
+    def test_marks_whose_place_is_no_number_are_read_anew(self, file, place):
+        file.write_text('{"step": 1}\n')
+        piece = read_after(file, f"{file.stat().st_ino}-{place}")
+        assert (piece.rows, piece.anew) == ([{"step": 1}], True)
+
     def test_lines_that_are_no_rows_are_counted(self, file):
-        file.write_text('{"step": 1}\n[]\n{torn\n{"step": 2, "loss": "NaN"}\n')
+        file.write_text('{"step": 1}\n[]\n{torn\n' + "[" * 3000 + '\n{"step": 2, "loss": "NaN"}\n')
         piece = read_after(file, None)
-        assert (len(piece.rows), piece.unreadable) == (2, 2)
+        assert (len(piece.rows), piece.unreadable) == (2, 3)
 
     def test_a_long_file_comes_in_pieces(self, file, monkeypatch):
         monkeypatch.setattr(tail, "AT_ONCE", 64)

@@ -92,7 +92,7 @@ class BodyLimit:
             return
         announced = Headers(scope=scope).get("content-length", "0")
         body, more = b"", True
-        too_large = not announced.isdigit() or int(announced) > self.most
+        too_large = not announced.isdecimal() or int(announced) > self.most
         while more and not too_large:
             message = await receive()
             if message["type"] != "http.request":

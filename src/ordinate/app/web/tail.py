@@ -1,6 +1,7 @@
 """Reading metrics while they are written: only what is new, a bounded piece at a time."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ AT_ONCE = 1 << 20
 """Bytes that are read in one call."""
 LAST = 4096
 """Bytes at the end in which the last row is looked for."""
+
+_MARK = re.compile(r"(?P<file>[0-9]{1,20})-(?P<place>[0-9]{1,20})")
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,10 @@ def last_row(path: Path) -> dict[str, Any]:
 
 def _place(mark: str | None, inode: int, size: int) -> int | None:
     """The place a mark stands for; None where the file has to be read anew."""
-    file, _, place = (mark or "").partition("-")
-    if file != str(inode) or not place.isdigit() or int(place) > size:
+    known = _MARK.fullmatch(mark or "")
+    if known is None or int(known["file"]) != inode or int(known["place"]) > size:
         return None
-    return int(place)
+    return int(known["place"])
 
 
 def _rows(data: bytes) -> tuple[list[dict[str, Any]], int]:
@@ -74,7 +77,7 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], int]:
             continue
         try:
             row = from_json(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # the latter where brackets are nested a thousand deep
             row = None
         if isinstance(row, dict):
             rows.append(row)
