@@ -1,11 +1,11 @@
 """All stored results as pages in a real browser: small, readable by pointer and by keyboard, nothing from outside."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from ordinate.app.cli.main import main
+from tests.browsing import chromium, needs_browser, open_page  # noqa: F401
 
 ROOT = Path(__file__).parent.parent.parent
 PAPERS = sorted(path.name for path in (ROOT / "results").iterdir() if path.is_dir())
@@ -25,24 +25,12 @@ def test_every_page_is_small(pages):
         assert page.stat().st_size < 5_000_000, page.name
 
 
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("chromium is not installed")
-    with api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
+@needs_browser
 @pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_figures_are_read_by_pointer_and_keys(browser, pages, paper, width, scheme):
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    faults, asked = [], []
-    page.on("pageerror", lambda error: faults.append(str(error)))
+def test_figures_are_read_by_pointer_and_keys(open_page, pages, paper, width, scheme):  # noqa: F811
+    page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"file://{pages / paper}.html")
     tip, plate = page.locator(".reading"), page.locator(".plate").first
@@ -61,25 +49,22 @@ def test_figures_are_read_by_pointer_and_keys(browser, pages, paper, width, sche
     page.mouse.move(box["x"] + share * min(box["width"], width), box["y"] + 0.25 * box["height"])
     assert tip.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert not faults
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    page.close()
 
 
-def test_without_scripts_the_figure_is_there(browser, pages):
-    page = browser.new_context(java_script_enabled=False).new_page()
+@needs_browser
+def test_without_scripts_the_figure_is_there(open_page, pages):  # noqa: F811
+    page = open_page(java_script_enabled=False)
     page.goto(f"file://{pages / PAPERS[0]}.html")
     assert page.locator(".plate svg").first.is_visible()
     assert page.locator(".hint").count() == 0
-    page.close()
 
 
+@needs_browser
 @pytest.mark.parametrize("paper", PAPERS)
-def test_nothing_is_cut_on_paper(pages, browser, paper):
-    context = browser.new_context(viewport={"width": 794, "height": 1123}, color_scheme="dark")  # A4
-    page = context.new_page()
+def test_nothing_is_cut_on_paper(pages, open_page, paper):  # noqa: F811
+    page = open_page(viewport={"width": 794, "height": 1123}, color_scheme="dark")  # A4
     page.emulate_media(media="print")
     page.goto((pages / f"{paper}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 794
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    context.close()

@@ -1,14 +1,20 @@
 """A store with a run that is done, one whose record is damaged, and links that lead out of it."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from ordinate.app.cli.main import main
 from ordinate.app.web.app import make_app
+from tests.app.web.serving import served
+from tests.browsing import chromium, open_page  # noqa: F401
 
 PORT = 8765
+ROOT = Path(__file__).parents[3]
+WIDTHS = {"desk": 1440, "phone": 390}
+REFUSED = "status of 400"
 SECRET = "nobody may read this"
 
 TINY = """
@@ -104,3 +110,34 @@ def done(store):
     """The id of a run that is done."""
     (folder,) = store.glob("tiny-*/seed-0")
     return f"{folder.parent.name}/seed-0"
+
+
+@pytest.fixture(scope="session")
+def served_store(made_store, tmp_path_factory):
+    """A copy for all tests in a browser, which may train in it."""
+    return shutil.copytree(made_store, tmp_path_factory.mktemp("served") / "runs", symlinks=True)
+
+
+@pytest.fixture(scope="session")
+def page_url(served_store):
+    """The address of a page that is served."""
+    with served(served_store, ROOT / "results") as page:
+        yield page.url
+
+
+@pytest.fixture
+def visit(open_page, page_url, request):  # noqa: F811
+    """Open a part of the page; nothing may be said on the console, and nothing may come from elsewhere."""
+    expected = request.node.get_closest_marker("refusals") is not None
+    said = []
+
+    def go(part="", width="desk", scheme="light"):
+        page = open_page(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda sent: sent.url.startswith(page_url) or said.append(sent.url))
+        page.goto(f"{page_url}/{part}")
+        return page
+
+    yield go
+    # A browser logs every answer with status 400 itself, also those to questions that a test means to be refused.
+    assert [text for text in said if not (expected and REFUSED in text)] == []

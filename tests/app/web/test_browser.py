@@ -4,99 +4,21 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
-from tools.browser import find, options
 
 from ordinate.lab.training import Recipe, train
 from tests.app.web.conftest import write_recipe
-from tests.app.web.serving import served
+from tests.app.web.looking import answered, keep, until
+from tests.browsing import needs_browser
 
-BROWSER = find()
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium here: `python tools/browser.py` tries to get one"
-)
+pytestmark = needs_browser
 
-ROOT = Path(__file__).parents[3]
-PICTURES = ROOT / "build" / "page"
-WIDTHS = {"desk": 1440, "phone": 390}
 FOCUSED = """() => {
   const element = document.activeElement;
   return (element.id === 'skip' && 'skip') || element.labels?.[0]?.textContent || element.textContent.trim();
 }"""
-REFUSED = "status of 400"
 FASTEST = 1000  # milliseconds to the first paint
-
-
-@pytest.fixture(scope="module")
-def page_url(store):
-    with served(store, ROOT / "results") as page:
-        yield page.url
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=options())
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def visit(chromium, page_url, request):
-    """Open a part of the page; nothing may be said on the console, and nothing may come from elsewhere."""
-    expected = request.node.get_closest_marker("refusals") is not None
-    said, contexts = [], []
-
-    def go(part="", width="desk", scheme="light"):
-        context = chromium.new_context(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda sent: sent.url.startswith(page_url) or said.append(sent.url))
-        page.goto(f"{page_url}/{part}")
-        return page
-
-    yield go
-    for context in contexts:
-        context.close()
-    # A browser logs every answer with status 400 itself, also those to questions that a test means to be refused.
-    assert [text for text in said if not (expected and REFUSED in text)] == []
-
-
-def keep(page, name):
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
-    beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert beyond <= 0, f"{name} is {beyond} pixels too wide"
-
-
-def until(page, expression, arg=None, patience=30.0):
-    """Wait until a function of the page says yes; the page's policy forbids that the page itself evaluates text.
-
-    What it asks for may not be drawn yet: an error is a no.
-    """
-    deadline = time.monotonic() + patience
-    asked = f"arg => {{ try {{ return ({expression})(arg) }} catch {{ return false }} }}"
-    while not page.evaluate(asked, arg):
-        assert time.monotonic() < deadline, expression
-        page.wait_for_timeout(50)
-
-
-def answered(page):
-    page.wait_for_selector(".digit-row.model")
-    page.wait_for_selector("[aria-label=Answer][aria-busy=false]")
-    rows: dict[str, str] = {}
-    for row in page.locator(".digit-row").all():  # one a line, and a long answer has several lines
-        name, symbols = (row.locator(part).inner_text() for part in (".name", ".symbols"))
-        rows[name] = rows.get(name, "") + symbols.replace(" ", "")
-    return rows
 
 
 @pytest.mark.parametrize(("width", "scheme"), [("desk", "light"), ("phone", "dark")])
@@ -257,7 +179,7 @@ def test_verdicts_can_be_filtered(visit):
     assert set(page.locator(".claims .badge").all_inner_texts()) == {"✗ contradicted"}
 
 
-def test_broken_and_hostile_runs_are_text(visit, store):
+def test_broken_and_hostile_runs_are_text(visit):
     page = visit("#runs")
     page.wait_for_selector(".badge.broken")
     assert page.locator(".rows b").count() == 0
@@ -265,11 +187,11 @@ def test_broken_and_hostile_runs_are_text(visit, store):
     assert page.locator(".badge.done").count() >= 2
 
 
-def test_the_list_and_the_curve_follow_a_training(visit, store, tmp_path):
+def test_the_list_and_the_curve_follow_a_training(visit, served_store, tmp_path):
     page = visit("#runs")
     page.wait_for_selector(".badge.done")
     recipe = write_recipe(tmp_path, "live", steps=1_000_000)
-    command = [sys.executable, "-m", "ordinate", "train", str(recipe), "--out", str(store)]
+    command = [sys.executable, "-m", "ordinate", "train", str(recipe), "--out", str(served_store)]
     training = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -293,7 +215,7 @@ def test_the_list_and_the_curve_follow_a_training(visit, store, tmp_path):
             assert training.wait(timeout=20) == 130
         finally:
             training.kill()
-    train(Recipe.read(write_recipe(tmp_path, "short", steps=4)), [0], store=str(store))
+    train(Recipe.read(write_recipe(tmp_path, "short", steps=4)), [0], store=str(served_store))
     page.locator("li[data-run^=short-] .badge.done").wait_for()
 
 

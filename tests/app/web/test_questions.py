@@ -1,4 +1,4 @@
-"""Whatever is asked is answered or refused in one line: every task, odd texts and documents, with and without models."""
+"""Whatever is asked is answered or refused in one line: every task, odd texts and odd documents."""
 
 import json
 

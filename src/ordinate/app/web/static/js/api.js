@@ -2,6 +2,15 @@
 
 const offline = () => document.getElementById("offline");
 
+// The server did not answer, or answered with an error.
+export class Unanswered extends Error {}
+
+// The line of an error; one of this page's own is reported besides.
+export function told(error) {
+  if (!(error instanceof Unanswered)) reportError(error);
+  return error.message;
+}
+
 async function ask(path, options) {
   let response;
   try {
@@ -10,12 +19,13 @@ async function ask(path, options) {
     if (error.name === "AbortError") throw error;
     offline().textContent = "The page's server does not answer. Is `ordinate serve` still running? Trying again\u2026";
     offline().hidden = false;
-    throw new Error("the server does not answer");
+    throw new Unanswered("the server does not answer");
   }
   offline().hidden = true;
-  const document = await response.json();
-  if (!response.ok) throw new Error(document.error ?? `the server says ${response.status}`);
-  return document;
+  if (response.ok) return response.json();
+  const { error } = await response.json().catch(() => ({}));
+  options.signal?.throwIfAborted();
+  throw new Unanswered(error ?? `the server says ${response.status}`);
 }
 
 export const get = (path, values = [], options = {}) => {
@@ -36,6 +46,7 @@ export function repeat(work, milliseconds, signal) {
         if ((await work()) === false) return;
       } catch (error) {
         if (error.name === "AbortError") return;
+        told(error);
       }
     }
     if (!signal.aborted) timer = setTimeout(turn, milliseconds);

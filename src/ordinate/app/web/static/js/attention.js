@@ -1,7 +1,7 @@
 // Attention as grids: every layer and head small, the chosen one large.
 
-import { post } from "./api.js";
-import { field, fill, h, select } from "./dom.js";
+import { post, told } from "./api.js";
+import { drawn, field, fill, h, select } from "./dom.js";
 import { grid } from "./grid.js";
 
 const MOST = 64;
@@ -23,9 +23,9 @@ export async function attention(place, models, answer, signal) {
   async function show() {
     try {
       const found = await post("/api/attention", { model: chosen.id, text: answer.input }, { signal });
-      draw(body, found);
+      drawn(body, "the attention", () => draw(body, found));
     } catch (error) {
-      if (error.name !== "AbortError") fill(body, h("p", { class: "wrong" }, error.message));
+      if (error.name !== "AbortError") fill(body, h("p", { class: "wrong" }, told(error)));
     }
   }
   await show();

@@ -1,5 +1,6 @@
 // Curves: uPlot with this page's colours, as wide as the place it is in.
 
+import { drawn, fill } from "./dom.js";
 import { number } from "./format.js";
 
 const uPlot = window.uPlot;
@@ -9,6 +10,17 @@ const LOOKS = [
   { colour: "--first", dash: [], size: 6 },
   { colour: "--second", dash: [8, 5], size: 6 },
 ];
+
+const FURTHEST = 20; // the power of ten up to which uPlot can count
+
+// Whole powers of ten around the values of a logarithmic axis: from elsewhere uPlot may never arrive at its last tick.
+export function decades(low, high) {
+  if (low === null) return [0.1, 1];
+  const near = (power) => Math.max(-FURTHEST, Math.min(FURTHEST, power));
+  const first = Math.min(near(Math.floor(Math.log10(low))), FURTHEST - 1);
+  const last = Math.max(near(Math.ceil(Math.log10(high))), first + 1);
+  return [first, last].map((power) => Number(`1e${power}`));
+}
 
 // series: [{label, look: 0 | 1, thin: bool}]; axes: {x, y, logX, logY, range}
 export function chart(place, { series, x, y, logX = false, logY = false, range = null, points = false, height = 260, ticksX = null }) {
@@ -23,7 +35,7 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
     ...(splits ? { splits: () => splits } : {}), ...filter(log),
   });
   const filter = (log) => (log ? { filter: (_, ticks) => readable(ticks) } : {});
-  const bounds = range ?? (logY ? (_, low, high) => (low === null ? [0.1, 1] : [low / 1.4, high * 1.4]) : undefined);
+  const bounds = range ?? (logY ? (_, low, high) => decades(low, high) : undefined);
 
   const options = () => ({
     width: Math.max(240, place.clientWidth), height,
@@ -35,21 +47,25 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
       { label: x, value: (_, value) => (value === null ? "\u2013" : number(value)) },
       ...series.map(({ label, look, thin }) => ({
         label, stroke: colour(LOOKS[look].colour), width: thin ? 1.2 : 2.2, dash: thin ? [2, 4] : LOOKS[look].dash, spanGaps: true,
-        points: { show: points, size: thin ? 4 : LOOKS[look].size },
+        points: { ...(points ? { show: true } : {}), size: thin ? 4 : LOOKS[look].size },
         value: (_, value) => (value === null || value === undefined ? "\u2013" : number(value)),
       })),
     ],
   });
 
-  const draw = () => {
+  const tried = (change) => { if (!drawn(place, `the curve of ${y}`, change)) plot = null; };
+  const change = (how) => tried(() => plot.batch(how)); // in a batch uPlot draws at once, and an error is met here
+  const draw = () => tried(() => {
     plot?.destroy();
-    plot = new uPlot(options(), data, place);
-  };
+    fill(place);
+    plot = new uPlot(options(), data.map(() => []), place);
+    plot.batch(() => plot.setData(data));
+  });
   let width = 0;
   const watch = new ResizeObserver(() => {
     if (place.clientWidth === width || !plot) return;
     width = place.clientWidth;
-    plot.setSize({ width: Math.max(240, width), height });
+    change(() => plot.setSize({ width: Math.max(240, width), height }));
   });
   watch.observe(place);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, { signal: controller.signal });
@@ -58,7 +74,7 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
     show(columns) {
       data = columns.map((column, place) => (place && logY ? column.map((v) => (v > 0 ? v : null)) : column));
       place.dataset.points = String(data.slice(1).flat().filter((value) => value !== null).length);
-      if (plot) plot.setData(data);
+      if (plot) change(() => plot.setData(data));
       else draw();
     },
     close() {

@@ -1,6 +1,6 @@
 // An answer place by place under the exact one, in lines as long as the page is wide.
 
-import { fill, h } from "./dom.js";
+import { drawn, fill, h } from "./dom.js";
 
 const GROUP = 10;
 const CHARACTER = 9.7; // pixels of a digit in the font of .digits
@@ -32,7 +32,7 @@ export function digits(rows) {
     }
     fill(place, lines);
   }
-  new ResizeObserver(draw).observe(place);
+  new ResizeObserver(() => drawn(place, "the places", draw)).observe(place);
   return place;
 }
 

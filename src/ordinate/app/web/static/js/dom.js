@@ -22,6 +22,18 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// Draw something into its place, or say there that it could not be drawn; the error is reported as any other is.
+export function drawn(place, what, draw) {
+  try {
+    draw();
+    return true;
+  } catch (error) {
+    fill(place, h("p", { class: "wrong", role: "alert" }, `could not draw ${what}: ${error.message}`));
+    reportError(error);
+    return false;
+  }
+}
+
 let names = 0;
 
 // A control with its visible label.

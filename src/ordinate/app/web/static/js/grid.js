@@ -1,6 +1,6 @@
 // A grid of cells with labelled rows and columns, readable with the mouse and with the arrow keys.
 
-import { h, setText } from "./dom.js";
+import { drawn, h, setText } from "./dom.js";
 
 const LABELS = 12; // pixels that a label needs
 
@@ -79,6 +79,6 @@ export function grid({ rows, columns, paint, describe, label, largest = 22 }) {
     event.preventDefault();
     move((at?.[0] ?? 0) + (at ? step[0] : 0), (at?.[1] ?? 0) + (at ? step[1] : 0));
   });
-  new ResizeObserver(draw).observe(place);
+  new ResizeObserver(() => drawn(place, label, draw)).observe(place);
   return place;
 }

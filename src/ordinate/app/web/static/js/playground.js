@@ -1,10 +1,10 @@
 // The playground: a typed or drawn input, one or two models, where they break, and what they look at.
 
-import { get, post } from "./api.js";
+import { get, post, told } from "./api.js";
 import { attention } from "./attention.js";
 import { align, chart } from "./chart.js";
 import { digits } from "./digits.js";
-import { field, fill, h, offer, select, setText } from "./dom.js";
+import { drawn, field, fill, h, offer, select, setText } from "./dom.js";
 import { number, plural } from "./format.js";
 
 const STOPS = [5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900, 1000];
@@ -85,12 +85,12 @@ export function playground(place, rest, signal) {
     try {
       const answer = await post("/api/answer", { task: state.task, models: asked(), ...question }, { signal: asking.signal });
       message.hidden = true;
-      showAnswer(answer);
+      drawn(result, "the answer", () => showAnswer(answer));
       note(answer, question.length);
       return answer;
     } catch (error) {
       if (error.name === "AbortError") return null;
-      setText(message, error.message);
+      setText(message, told(error));
       message.hidden = false;
       return null;
     } finally {
@@ -188,7 +188,7 @@ export function playground(place, rest, signal) {
       }
   }
 
-  let drawn = null;
+  let curves = null;
   let titles = "";
   function drawBreaks() {
     const shown = asked().filter((id) => measured.get(id)?.size);
@@ -197,19 +197,19 @@ export function playground(place, rest, signal) {
     if (breaks.hidden) return;
     const curve = (id, key) => [...(measured.get(id) ?? new Map())].sort(([a], [b]) => a - b).filter(([, known]) => known[key] !== null).map(([at, known]) => [at, 100 * known[key]]);
     const names = asked().map((id) => state.all.find((model) => model.id === id)?.title.split(/[:,]/)[0] ?? id);
-    if (!drawn || titles !== names.join()) {
-      drawn?.close();
+    if (!curves || titles !== names.join()) {
+      curves?.close();
       titles = names.join();
-      drawn = chart(picture, {
+      curves = chart(picture, {
         series: names.flatMap((name, look) => [{ label: `${name}: whole answers`, look }, { label: `${name}: single ${noun()}`, look, thin: true }]),
         x: "length", y: "% right", logX: true, range: [-4, 104], points: true, ticksX: [5, 10, 20, 50, 100, 200, 500, 1000].filter((tick) => tick <= task.longest),
       });
     }
-    drawn.show(align([[5, null], [task.longest, null]], ...asked().flatMap((id) => [curve(id, "exact"), curve(id, "symbols")])).filter((_, column) => column !== 1));
+    curves.show(align([[5, null], [task.longest, null]], ...asked().flatMap((id) => [curve(id, "exact"), curve(id, "symbols")])).filter((_, column) => column !== 1));
     const seen = shown.flatMap((id) => [...measured.get(id).values()]).reduce((sum, known) => sum + known.seen, 0);
     setText(trained, `Trained on lengths up to ${task.trained}. Dragging the length adds samples${seen ? `: ${number(seen)} drawn so far` : ""}. One seed of each model, no verdict.`);
   }
-  signal.addEventListener("abort", () => { drawn?.close(); sweep.on = false; });
+  signal.addEventListener("abort", () => { curves?.close(); sweep.on = false; });
 
   const look = (answer) => attention(maps, asked().map((id) => state.all.find((model) => model.id === id)), answer, signal);
 
@@ -223,5 +223,5 @@ export function playground(place, rest, signal) {
     stored();
     choices();
     typed();
-  }).catch((error) => { setText(message, error.message); message.hidden = error.name === "AbortError"; });
+  }).catch((error) => { if (error.name !== "AbortError") { setText(message, told(error)); message.hidden = false; } });
 }

@@ -1,6 +1,6 @@
 // The relation editor: controls on one side, the classes they make on the other.
 
-import { get, post } from "./api.js";
+import { get, post, told } from "./api.js";
 import { field, fill, h, select, setText, table } from "./dom.js";
 import { number, plural, toml } from "./format.js";
 import { grid } from "./grid.js";
@@ -33,7 +33,7 @@ export function relations(place, rest, signal) {
       result.classList.remove("stale");
     } catch (error) {
       if (error.name === "AbortError") return;
-      setText(message, error.message);
+      setText(message, told(error));
       message.hidden = false;
       result.classList.add("stale");
     }
@@ -124,5 +124,5 @@ export function relations(place, rest, signal) {
     tasks.filter((task) => task.lengths).forEach((task) => known.set(task.name, task));
     drawControls();
     return ask();
-  }).catch((error) => { if (error.name !== "AbortError") { setText(message, error.message); message.hidden = false; } });
+  }).catch((error) => { if (error.name !== "AbortError") { setText(message, told(error)); message.hidden = false; } });
 }
