@@ -48,10 +48,12 @@ export function select(options, chosen, onchange) {
   return control;
 }
 
-// Replace the options of a select, keeping what is chosen where it is still there.
+// Replace the options of a select, [value, label] or {group, options}, keeping what is chosen where it is still there.
 export function offer(control, options, chosen = control.value) {
-  fill(control, options.map(([value, label]) => h("option", { value }, label)));
-  control.value = options.some(([value]) => value === chosen) ? chosen : (options[0]?.[0] ?? "");
+  const option = ([value, label]) => h("option", { value }, label);
+  fill(control, options.map((one) => (one.group ? h("optgroup", { label: one.group }, one.options.map(option)) : option(one))));
+  const values = [...control.options].map(({ value }) => value);
+  control.value = values.includes(chosen) ? chosen : (values[0] ?? "");
 }
 
 export function table(headers, rows, className = "") {

@@ -20,7 +20,7 @@ export function playground(place, rest, signal) {
   const measured = new Map(); // model -> length -> {count, exact, seen, symbols}: samples and shares of right ones
   let asking = null;
 
-  const tasks = select([], "", (name) => { state.task = name; choices(); draw(); });
+  const tasks = select([], "", (name) => { state.task = name; sweep.stop(); forget(); text.value = ""; choices(); draw(); });
   const models = [0, 1].map((side) => select([], "", (id) => { state.models[side] = id; again(); }));
   const text = h("input", { type: "text", value: "123 + 4095", spellcheck: "false", autocomplete: "off", maxlength: 4096 });
   const slider = h("input", { type: "range", min: 0, max: STOPS.length - 1, value: 0, step: 1 });
@@ -61,7 +61,7 @@ export function playground(place, rest, signal) {
     fill(tries, "Try ", examples.map((example) => h("button", { type: "button", class: "chip", onclick: () => { text.value = example; typed(); } }, example)));
     length.max = task.longest;
     slider.max = STOPS.filter((stop) => stop <= task.longest).length - 1;
-    length.value = Math.max(5, task.trained);
+    length.value = Math.min(Math.max(5, task.trained), task.longest);
     fromLength();
     drawBreaks();
   }
@@ -76,6 +76,11 @@ export function playground(place, rest, signal) {
 
   // Asking
 
+  // Nothing of an answer stands beside another question.
+  function forget() {
+    message.hidden = result.hidden = maps.hidden = true;
+  }
+
   async function ask(question) {
     asking?.abort();
     asking = new AbortController();
@@ -85,11 +90,14 @@ export function playground(place, rest, signal) {
     try {
       const answer = await post("/api/answer", { task: state.task, models: asked(), ...question }, { signal: asking.signal });
       message.hidden = true;
+      result.hidden = maps.hidden = false;
       drawn(result, "the answer", () => showAnswer(answer));
       note(answer, question.length);
       return answer;
     } catch (error) {
       if (error.name === "AbortError") return null;
+      forget();
+      if (question.text === undefined) text.value = "";
       setText(message, told(error));
       message.hidden = false;
       return null;
@@ -211,14 +219,14 @@ export function playground(place, rest, signal) {
   }
   signal.addEventListener("abort", () => { curves?.close(); sweep.on = false; });
 
-  const look = (answer) => attention(maps, asked().map((id) => state.all.find((model) => model.id === id)), answer, signal);
+  const look = (answer) => attention(maps, asked().map((id) => state.all.find((model) => model.id === id)), answer, asking.signal);
 
   get("/api/models", [], { signal }).then(({ models: all, tasks: known }) => {
     state.all = all;
     known.forEach((task) => state.tasks.set(task.name, task));
     const there = new Set(all.map((model) => model.task));
-    const order = [...known].sort((a, b) => Number(there.has(b.name)) - Number(there.has(a.name)));
-    offer(tasks, order.map((task) => [task.name, there.has(task.name) ? task.name : `${task.name} (no model yet)`]), "addition");
+    const named = (played) => known.filter((task) => there.has(task.name) === played).map((task) => [task.name, task.name]);
+    offer(tasks, [...named(true), { group: "exact answers only", options: named(false) }], "addition");
     state.task = tasks.value;
     stored();
     choices();
