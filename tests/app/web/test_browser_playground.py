@@ -1,6 +1,7 @@
 """The playground in a real browser: nothing of an answer stands beside another question."""
 
 import pytest
+import torch
 
 from ordinate.lab.tasks import TASKS
 from tests.app.web.looking import answered, until
@@ -103,3 +104,46 @@ def test_attention_to_the_last_input_is_not_waited_for(visit):
     page.wait_for_selector("text=Choose a model to see what it looks at")
     assert len(waiting) == 1
     assert left == ["attention"]
+
+
+BRIGHTEST = """() => [...document.querySelectorAll('.small-maps canvas')].map(canvas => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const opacity = data.filter((_, byte) => byte % 4 === 3);
+  return [Math.max(...opacity) / 255, opacity.reduce((sum, value) => sum + value / 255, 0) / opacity.length];
+})"""
+
+
+@pytest.mark.parametrize("model", ["Relation", "Absolute"])
+def test_every_map_of_attention_uses_all_of_its_colours(visit, model):
+    page = opened(visit)
+    page.get_by_role("textbox", name="Input").fill("12345678901234567890 + 9876543210987654321")  # 43 tokens
+    page.keyboard.press("Enter")
+    menu = page.get_by_label("Model", exact=True)
+    page.wait_for_selector("text=all 20 places")
+    with page.expect_response("**/api/attention"):
+        menu.select_option(menu.locator("option", has_text=model).get_attribute("value"))
+    until(page, "() => document.querySelector('.small-maps canvas').width === 43")
+    for strongest, mean in page.evaluate(BRIGHTEST):
+        assert strongest == 1
+        assert mean > 0.02
+
+
+def test_attention_opens_at_the_head_that_tells_tokens_apart_most(visit):
+    page = visit()
+    with page.expect_response("**/api/attention") as response:
+        answered(page)
+    layers = response.value.json()["attention"]
+    spread = {
+        (layer, head): torch.tensor(weights).std().item()
+        for layer, heads in enumerate(layers, start=1)
+        for head, weights in enumerate(heads, start=1)
+    }
+    layer, head = max(spread, key=spread.get)
+    assert (layer, head) != (1, 1)
+    page.wait_for_selector(f"h3 >> text=Layer {layer}, head {head}")
+    assert (
+        page.get_by_label(f"Layer {layer}, head {head}", exact=True).get_attribute("aria-pressed") == "true"
+    )
+    most = max(weight for row in layers[layer - 1][head - 1] for weight in row)
+    ticks = page.locator(".ramp .ticks").first.locator("span").all_inner_texts()
+    assert ticks == ["0.0 %", f"{25 * most:.1f} %", f"{100 * most:.1f} %"]

@@ -3,6 +3,7 @@
 import { post, told } from "./api.js";
 import { drawn, field, fill, h, select } from "./dom.js";
 import { grid } from "./grid.js";
+import { ramp, share } from "./ramp.js";
 
 const MOST = 64;
 
@@ -23,7 +24,9 @@ export async function attention(place, models, answer, signal) {
   async function show() {
     try {
       const found = await post("/api/attention", { model: chosen.id, text: answer.input }, { signal });
-      drawn(body, "the attention", () => draw(body, found));
+      const again = () => drawn(body, "the attention", () => draw(body, found));
+      again();
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal });
     } catch (error) {
       if (error.name !== "AbortError") fill(body, h("p", { class: "wrong" }, told(error)));
     }
@@ -40,16 +43,20 @@ function draw(place, found) {
   found.attention.forEach((layer, number) => layer.forEach((weights, head) => {
     const canvas = h("canvas", { width: names.length, height: names.length });
     const context = canvas.getContext("2d");
-    weights.forEach((row, query) => row.forEach((weight, key) => { context.fillStyle = shade(weight); context.fillRect(key, query, 1, 1); }));
+    const { colour } = ramp(weights);
+    weights.forEach((row, query) => row.forEach((weight, key) => { context.fillStyle = colour(weight); context.fillRect(key, query, 1, 1); }));
     const button = h("button", { type: "button", class: "map", "aria-pressed": "false", title: `layer ${number + 1}, head ${head + 1}`, "aria-label": `Layer ${number + 1}, head ${head + 1}`, onclick: () => choose(number, head) }, canvas);
     buttons.push([number, head, button]);
     small.append(button);
   }));
-  const shares = (rows, values, label, said) => grid({
-    rows, columns: names, label,
-    paint: (context, row, column, x, y, size) => { context.fillStyle = shade(values[row][column]); context.fillRect(x, y, size, size); },
-    describe: (row, column) => said(rows[row], names[column], `${(100 * values[row][column]).toFixed(1)} %`),
-  });
+  const shares = (rows, values, label, said) => {
+    const { colour, bar } = ramp(values);
+    return [bar(), grid({
+      rows, columns: names, label,
+      paint: (context, row, column, x, y, size) => { context.fillStyle = colour(values[row][column]); context.fillRect(x, y, size, size); },
+      describe: (row, column) => said(rows[row], names[column], share(values[row][column])),
+    })];
+  };
   const outputs = found.outputs.map((output) => `${output.answer} ${found.tokens[output.token].field} ${found.tokens[output.token].ordinate}`);
   const others = h("details", {}, h("summary", {}, "Which input symbols each output used"),
     h("h3", {}, "Effect: changing a symbol changes the output"),
@@ -61,11 +68,10 @@ function draw(place, found) {
     fill(large, h("h3", {}, `Layer ${layer + 1}, head ${head + 1}`),
       shares(names, found.attention[layer][head], `Attention of layer ${layer + 1}, head ${head + 1}`, (query, key, share) => `${query} looks at ${key}: ${share}`));
   }
-  fill(place, h("p", { class: "soft small" }, "Rows look, columns are looked at. Layers from top to bottom, heads from left to right."), small, large, others);
-  choose(0, 0);
+  fill(place, h("p", { class: "soft small" }, "Rows look, columns are looked at. Layers from top to bottom, heads from left to right, each in colours up to its own largest weight."), small, large, others);
+  const [clearest] = buttons.toSorted(([l, m], [n, o]) => contrast(found.attention[n][o]) - contrast(found.attention[l][m]));
+  choose(clearest[0], clearest[1]);
 }
 
-function shade(weight) {
-  const [red, green, blue] = getComputedStyle(document.documentElement).getPropertyValue("--heat").trim().split(/\s+/);
-  return `rgba(${red}, ${green}, ${blue}, ${Math.min(1, Math.max(0, Number(weight)))})`;
-}
+// Largest where every token looks at one other only, smallest where all look at all alike.
+const contrast = (rows) => rows.flat().reduce((sum, weight) => sum + weight ** 2, 0);
