@@ -5,8 +5,8 @@ import pytest
 from ordinate.lab.runs import Store
 from ordinate.lab.runs.archive import unpack
 from ordinate.papers import FIGURES
+from ordinate.papers.arena.cells import SIZES
 from ordinate.papers.arena.contests import FACTORS
-from ordinate.papers.arena.entrants import entrants
 from tests.papers.stored import RESULTS, STORED, stored
 
 NAMES = [name for name in STORED if name.startswith("arena/")]
@@ -16,7 +16,9 @@ CELLS = RESULTS / "arena-cells.zip"
 @pytest.mark.parametrize("name", NAMES)
 def test_every_encoding_has_its_place_and_every_seed_its_number(name):
     found = stored(name)
-    assert {place["entrant"] for place in found["ranking"]} == set(entrants())
+    assert {place["entrant"] for place in found["ranking"]} == {
+        entrant.name for entrant in SIZES["laptop"].entrants
+    }
     assert set(found["contests"]) == {cell.contest.name for cell in FIGURES[name].cells("laptop")}
     assert not found["not_ended"]
     for score in found["scores"]:

@@ -5,7 +5,7 @@ from ordinate.encodings.alibi import Alibi
 from ordinate.encodings.combine import Combined, NoPosition
 from ordinate.encodings.coupling import Coupling
 from ordinate.encodings.dape import Dape
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, NoPlaceError, Pairs, Site, Terms
 from ordinate.encodings.fire import Fire
 from ordinate.encodings.kerple import KerpleLog, KerplePower
 from ordinate.encodings.pairwise import Pairwise, PairwiseEncoding
@@ -55,6 +55,7 @@ __all__ = [
     "KerpleLog",
     "KerplePower",
     "Learned",
+    "NoPlaceError",
     "NoPosition",
     "OneHot",
     "Pairs",
@@ -71,6 +72,7 @@ __all__ = [
     "Site",
     "SlopeBias",
     "TableEncoding",
+    "Terms",
     "Upe",
     "VectorEncoding",
 ]

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.fields import SIGN, TEXT, number_fields
 from ordinate.encodings.places import PlaceEncoding
 
@@ -30,6 +30,11 @@ class Abacus(EncodingSettings):
     fields: tuple[str, ...] | None = Field(
         None, min_length=1, description="fields of numbers; all but `text` and `sign` where not given"
     )
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Abacus":
+        """Places for the longest number that is measured, all of them met in training."""
+        return cls(width=terms.columns, furthest=terms.furthest, spread=terms.furthest)
 
     def build(self, site: Site) -> PlaceEncoding:
         """A vector for every place; those of training have to fit."""

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.fields import TEXT, number_fields
 from ordinate.encodings.places import PlaceEncoding
 
@@ -32,6 +32,11 @@ class Coupling(EncodingSettings):
     fields: tuple[str, ...] | None = Field(
         None, min_length=1, description="fields that are coupled; all but `text` where not given"
     )
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Coupling":
+        """Ids for the longest field that is measured."""
+        return cls(width=terms.columns, furthest=terms.furthest)
 
     def build(self, site: Site) -> PlaceEncoding:
         """A vector for every id; those of training have to fit."""

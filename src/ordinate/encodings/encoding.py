@@ -18,9 +18,10 @@ from typing import ClassVar, NamedTuple
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
 from ordinate.layout import Coordinates
-from ordinate.relations import Pattern
+from ordinate.relations import Pattern, Relation
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,40 @@ class Site:
     def capacity(self) -> int:
         """Tokens of the longest sequence in training."""
         return max(len(coordinates) for coordinates in self.trained)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is known of a contest before an encoding is set for it: what it is built for, and how far it is measured."""
+
+    site: Site
+    measured: Coordinates
+    """Coordinates of the longest sequence that is measured."""
+    columns: int = 32
+    """As many as every encoding that appends columns to a token appends."""
+    relation: Relation | None = None
+    """The one that is declared for the task."""
+    told: str = ""
+    """What the relation gives away, or why there is none."""
+
+    @property
+    def trained(self) -> Coordinates:
+        """Coordinates of the longest sequence in training."""
+        return max(self.site.trained, key=len)
+
+    @property
+    def distance(self) -> int:
+        """The largest distance between tokens in training."""
+        return max(1, self.site.capacity - 1)
+
+    @property
+    def furthest(self) -> int:
+        """Places of the longest field that is measured."""
+        return 1 + max(self.measured.ordinate)
+
+
+class NoPlaceError(OrdinateError):
+    """An encoding cannot take part in a contest; the message says why."""
 
 
 class Pairs(NamedTuple):
@@ -114,6 +149,14 @@ class EncodingSettings(Kind):
     """What happens at positions never trained."""
     source: ClassVar[str] = ""
     """Where it was published: authors, year, arXiv number."""
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "EncodingSettings":
+        """The settings that take part in a contest, those of a bare name unless a kind says otherwise.
+
+        `NoPlaceError` is raised where an encoding cannot take part.
+        """
+        return cls()
 
     @abstractmethod
     def build(self, site: Site) -> Encoding:

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
 from ordinate.layout import Coordinates
 
 TINY = 1e-6
@@ -83,6 +83,11 @@ class Fire(EncodingSettings):
     hidden: int = Field(32, ge=1, le=4096, description="width of the function's hidden layer")
     threshold: float = Field(512.0, gt=0, description="first L: places before it are not interpolated")
     shared: bool = Field(False, description="one function for all layers")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Fire":
+        """A threshold of a quarter of the longest training sequence: 512 of 2048 in the paper."""
+        return cls(threshold=terms.site.capacity / 4)
 
     def build(self, site: Site) -> FireBias:
         """An output for every head."""

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, NoPlaceError, Pairs, Site, Terms
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.layout import Coordinates
@@ -100,6 +100,13 @@ class Pairwise(EncodingSettings):
                 f"write a number of heads that is a multiple of {count}"
             )
         return [Group(site.heads // count, relation) for relation in self.relation]
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Pairwise":
+        """The relation that is declared for the task."""
+        if terms.relation is None:
+            raise NoPlaceError(f"no relation: {terms.told}")
+        return cls(relation=terms.relation)
 
     def build(self, site: Site) -> PairwiseEncoding:
         """A table for each group."""

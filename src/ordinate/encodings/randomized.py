@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
 from ordinate.encodings.sinusoidal import waves
 from ordinate.encodings.vectors import append
 from ordinate.errors import OrdinateError
@@ -82,6 +82,11 @@ class Randomized(EncodingSettings):
 
     furthest: int = Field(2048, ge=1, le=10**6, description="positions to draw from: the longest sequence")
     width: int = Field(16, ge=1, le=4096, description="columns appended to a token")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Randomized":
+        """Four times as many positions as tokens are measured: 2048 for 500 in the paper."""
+        return cls(width=terms.columns, furthest=4 * len(terms.measured))
 
     def build(self, site: Site) -> RandomizedEncoding:
         """The longest trained sequence has to fit."""

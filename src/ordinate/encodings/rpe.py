@@ -17,7 +17,7 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.positive import free, positive
 from ordinate.encodings.toeplitz import LagBias
 from ordinate.errors import OrdinateError
@@ -147,6 +147,11 @@ class RpeLog(RpeSettings):
         (1 / 4, 4.0), description="smallest and largest slope at first; one head has their geometric mean"
     )
     shift: float = Field(0.0, ge=0, le=1024, description="added to the lag; 0 hides lag 0, as published")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "RpeLog":
+        """With lag 0, which every other encoding sees."""
+        return cls(shift=1)
 
     def build(self, site: Site) -> LogBias:
         """A slope for every layer and head."""

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.relations import relative
 
@@ -32,6 +32,11 @@ class Shaw(EncodingSettings):
     def groups(self, site: Site) -> list[Group]:
         """All heads with `relative(clip=...)`."""
         return [Group(site.heads, relative(clip=self.clip))]
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Shaw":
+        """Distances beyond those of training share a vector."""
+        return cls(clip=terms.distance)
 
     def build(self, site: Site) -> PairwiseEncoding:
         """A table for the one group."""

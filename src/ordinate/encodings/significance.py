@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.fields import known_fields, number_fields
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.encodings.sinusoidal import waves
@@ -57,6 +57,14 @@ class SignificanceEncoding(PairwiseEncoding):
         return append(x, self._columns(key, lambda: self.columns(coordinates).to(x.device, x.dtype)))
 
 
+def _apart(coordinates: Coordinates) -> int:
+    """The largest difference of ordinates that every field of several tokens shows."""
+    last: dict[int, int] = {}
+    for field, ordinate in zip(coordinates.field, coordinates.ordinate, strict=True):
+        last[field] = max(ordinate, last.get(field, 0))
+    return min(ordinate for ordinate in last.values() if ordinate)
+
+
 class Significance(EncodingSettings):
     """p_{i,j} = p_{field of i, field of j, significance of i - significance of j} between numeric tokens.
 
@@ -89,6 +97,11 @@ class Significance(EncodingSettings):
     per_head: bool = Field(False, description="own vectors for every special head")
     std: float = Field(0.02, ge=0, description="standard deviation of the first values")
     width: int = Field(16, ge=1, le=4096, description="columns appended to a token for the text's position")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Significance":
+        """Digits further apart than every field of several tokens shows in training are plain."""
+        return cls(width=terms.columns, reach=_apart(terms.trained))
 
     def build(self, site: Site) -> SignificanceEncoding:
         """Two groups of heads: special ones first."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, Site, Terms
 from ordinate.encodings.vectors import DUMMY, VectorEncoding, rows
 from ordinate.layout import Coordinates
 
@@ -57,6 +57,11 @@ class Sinusoidal(EncodingSettings):
     source: ClassVar[str] = "Vaswani et al. 2017, arXiv 1706.03762"
 
     width: int = Field(2, ge=1, le=4096, description="columns appended to a token")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Sinusoidal":
+        """As many columns as others append."""
+        return cls(width=terms.columns)
 
     def build(self, site: Site) -> SinusoidalEncoding:
         """The capacity says where a dummy stands, and nothing else."""

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
 from ordinate.encodings.toeplitz import by_difference
 from ordinate.layout import Coordinates
 
@@ -93,6 +93,11 @@ class T5(EncodingSettings):
                 f"must have furthest > buckets / 4, got {self.furthest} and {self.buckets} buckets"
             )
         return self
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "T5":
+        """A bucket for all distances beyond training. A quarter of the buckets are single distances, never all."""
+        return cls(buckets=max(4, min(32, 4 * (terms.distance - 1))), furthest=max(2, terms.distance))
 
     def build(self, site: Site) -> T5Bias:
         """A row for every head."""

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import EncodingSettings, NoPlaceError, Site, Terms
 from ordinate.encodings.fields import known_fields
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.relations import relative, uniform
@@ -39,6 +39,14 @@ class Upe(EncodingSettings):
         """All heads with `uniform(fields) | relative(clip=...)`."""
         fields = known_fields(self.fields, site.trained, self.name)
         return [Group(site.heads, uniform(*fields) | relative(clip=self.clip))]
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Upe":
+        """For a field that acts alike on all others; further distances share a vector."""
+        if "multiplier" not in terms.trained.fields:
+            raise NoPlaceError("no field acts alike on all others")
+        # The multiplier is the first token: the largest distance is to it, and has no vector of its own.
+        return cls(clip=terms.distance - 1)
 
     def build(self, site: Site) -> PairwiseEncoding:
         """A table for the one group."""

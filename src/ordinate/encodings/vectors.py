@@ -15,7 +15,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
 from ordinate.errors import OrdinateError
 from ordinate.layout import Coordinates
 
@@ -152,6 +152,11 @@ class Learned(EncodingSettings):
 
     width: int = Field(16, ge=1, le=4096, description="columns appended to a token")
     std: float = Field(1.0, gt=0, description="standard deviation of the first values")
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Learned":
+        """As many columns as others append."""
+        return cls(width=terms.columns)
 
     def build(self, site: Site) -> VectorEncoding:
         """Draw the first vectors from the global generator, as every module does."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ordinate.encodings import Pairwise
+from ordinate.encodings import ENCODINGS, EncodingSettings, NoPlaceError, Pairwise, Site, Terms
 from ordinate.lab.training import Evaluation, Linear, Muon, Recipe, Training
 from ordinate.models import ResidualEncoder
-from ordinate.papers.arena.contests import Contest, Lengths, contests
-from ordinate.papers.arena.entrants import Absent, Entrant, entrants, reached
+from ordinate.papers.arena.contests import FACTORS, Contest, Lengths, contests
+from ordinate.papers.arena.entrants import Entrant, entrants, reached
 from ordinate.relations import causal
 
 
@@ -27,7 +27,7 @@ class Size:
     tasks: tuple[str, ...] = ()
     """Contests; all where none are named."""
     encodings: tuple[str, ...] = ()
-    """Entrants; all where none are named."""
+    """Entrants, plug-ins' besides; all where none are named."""
 
     @property
     def contests(self) -> tuple[Contest, ...]:
@@ -37,8 +37,14 @@ class Size:
     @property
     def entrants(self) -> tuple[Entrant, ...]:
         """Those of this scale."""
-        known = entrants().values()
-        return tuple(e for e in known if e.name in self.encodings or not self.encodings)
+        known = entrants([self.terms(contest) for contest in self.contests]).values()
+        return tuple(e for e in known if e.name in self.encodings or e.own or not self.encodings)
+
+    def terms(self, contest: Contest) -> Terms:
+        """What encodings are told of a contest at this scale."""
+        site = Site(contest.task.trained(), self.layers, self.heads, self.width // self.heads)
+        measured = contest.task.coordinates(FACTORS[-1] * contest.length)
+        return Terms(site, measured, relation=contest.relation, told=contest.told)
 
     @property
     def training(self) -> Training:
@@ -105,10 +111,12 @@ class Cell:
 
 def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
     """The cell of an entrant in a contest."""
-    settings = entrant.settings(contest)
-    if isinstance(settings, Absent):
-        return Cell(contest, entrant, None, absent=settings.why)
-    factors = reached(settings, contest)
+    terms = size.terms(contest)
+    try:
+        settings = entrant.settings(terms)
+    except NoPlaceError as reason:
+        return Cell(contest, entrant, None, absent=str(reason))
+    factors = reached(settings, contest, terms.site)
     axes = {"length": tuple(contest.at("length", factor) for factor in factors)}
     if contest.numeric:
         axes["scale"] = (2.0, 4.0, 10.0)
@@ -129,7 +137,12 @@ def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
     return Cell(contest, entrant, recipe, factors)
 
 
-@lru_cache(maxsize=8)
 def cells(size: Size) -> tuple[Cell, ...]:
-    """All cells of a scale, contest by contest."""
-    return tuple(cell(contest, entrant, size) for contest in size.contests for entrant in size.entrants)
+    """All cells of a scale, contest by contest, of the encodings that are known by now."""
+    return _cells(size, tuple(ENCODINGS.values()))
+
+
+@lru_cache(maxsize=8)
+def _cells(size: Size, known: tuple[type[EncodingSettings], ...]) -> tuple[Cell, ...]:
+    entrants = size.entrants
+    return tuple(cell(contest, entrant, size) for contest in size.contests for entrant in entrants)

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.encodings import ENCODINGS
+from ordinate.encodings import ENCODINGS, NoPosition
 from ordinate.lab.evaluation.statistics import coverage_ceiling
 from ordinate.lab.report.heat import Heat, heat_maps
 from ordinate.lab.report.numbers import show_share
 from ordinate.lab.studies import Study
 from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
 from ordinate.papers.arena.contests import FACTORS
-from ordinate.papers.arena.entrants import EVEN
+from ordinate.papers.arena.entrants import behind_mask
 from ordinate.papers.arena.ranking import DRAWS, Place, ranked
 from ordinate.papers.arena.scores import LEARNED, Score, same_models, score
 from ordinate.papers.trained import Trained
@@ -29,7 +29,7 @@ class Arena(Trained):
 
     axis: ClassVar[str]
     scales: ClassVar[dict[str, str]] = {
-        "smoke": "four encodings on two tasks for three steps, proves the path in seconds; no verdict",
+        "smoke": "four encodings and yours on two tasks for three steps, proves the path in seconds; no verdict",
         "laptop": "all encodings, nine tasks, three seeds, 1200 steps: at most 8 hours on 2 cores",
         "paper": "all encodings, nine tasks, five seeds, 50000 steps of larger models on longer inputs, for GPUs",
     }
@@ -62,6 +62,7 @@ class Arena(Trained):
             "contests": {cell.contest.name: cell.contest.told for cell in all_cells},
             "trained": {cell.contest.name: cell.contest.length for cell in all_cells},
             "declared": sorted({cell.entrant.name for cell in all_cells if cell.entrant.declared}),
+            "own": sorted({c.entrant.name for c in all_cells if c.entrant.own and not c.entrant.causal}),
             "ranking": [
                 asdict(place) | {"interval": list(place.interval), "ranks": list(place.ranks)}
                 for place in places
@@ -122,12 +123,13 @@ class Arena(Trained):
             f"all with a probability of {coverage_ceiling(document['settings']['seeds']):.0%}, so neighbours whose "
             "ranks overlap are not told apart, and others only so far.",
             "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
-            f"Biases that are alike on both sides ({', '.join(EVEN)}) cannot tell left from right in such an encoder; "
-            "they are published for models that look back only, and take part behind a causal mask too. A causal "
-            "model cannot sort in place.",
+            "Biases that are alike on both sides cannot tell left from right in such an encoder; they are published "
+            "for models that look back only, and take part behind a causal mask too: "
+            f"{', '.join(_alike(document)) or 'none of these'}. A causal model cannot sort in place.",
             f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
             f"In k-hop one sample of {1 + self.size(scale).lengths.hops} has no hop and only repeats its letters, "
             "which takes no positions. In sort, numbers that lie close together are all right by their mean.",
+            *_own(document),
             f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
             f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
             "What happens beyond training, as each encoding states it: "
@@ -212,6 +214,23 @@ def _place(place: Place) -> list[str]:
         f"{place.interval[0]:.2f} to {place.interval[1]:.2f}",
         f"{place.ranks[0]} to {place.ranks[1]}",
         f"{place.learned} of {place.contests}",
+    ]
+
+
+def _alike(document: dict[str, Any]) -> list[str]:
+    """Encodings that take part behind a causal mask too, since they cannot tell left from right."""
+    known = {place["entrant"] for place in document["ranking"]}
+    return sorted(name for name in known - {NoPosition.name} if behind_mask(name) in known)
+
+
+def _own(document: dict[str, Any]) -> list[str]:
+    """What the mask is worth to encodings of plug-ins that cannot tell left from right."""
+    points = {place["entrant"]: place["points"] for place in document["ranking"]}
+    return [
+        f"Your encoding {name!r} cannot tell left from right and has {points[name]:.2f} points; behind a causal mask: "
+        f"{points[behind_mask(name)]:.2f}."
+        for name in _alike(document)
+        if name in document.get("own", ())
     ]
 
 
