@@ -1,26 +1,19 @@
 """Class vectors in BERT and GPT-2: training, caches, files, what does not fit."""
 
-import copy
-import re
-from pathlib import Path
-
 import pytest
 import torch
-from safetensors.torch import load_file
 from transformers import (
     BertForMaskedLM,
-    BertModel,
     DistilBertConfig,
     DistilBertModel,
     GPT2LMHeadModel,
-    GPT2Model,
     StaticCache,
 )
 
 from ordinate.attention import Class, ContentClass
 from ordinate.encodings import Alibi, Pairwise, Shaw
 from ordinate.errors import OrdinateError
-from ordinate.hub import load_class_vectors, put_attention
+from ordinate.hub import put_attention
 from ordinate.relations import between, everywhere, relative, where
 from tests.hub.hosts import (
     FORMS,
@@ -35,8 +28,6 @@ from tests.hub.hosts import (
     numbers,
     words,
 )
-
-VECTORS = "transformer.h.0.attn.class_vectors.tables.0"
 
 
 @both
@@ -136,41 +127,6 @@ def test_several_texts_in_one_sequence():
     torch.testing.assert_close(packed, torch.cat(apart, 1))
 
 
-@pytest.mark.parametrize(("kind", "bare"), [(BertForMaskedLM, BertModel), (GPT2LMHeadModel, GPT2Model)])
-def test_vectors_are_in_files(kind, bare, tmp_path):
-    host = bert if kind is BertForMaskedLM else gpt2
-    model = draw(put_attention(host(kind), Shaw(clip=3)))
-    again = put_attention(host(kind, initializer_range=0.1), Shaw(clip=3))
-    again.load_state_dict(model.state_dict())
-    expected = model(words(9)).logits
-    assert torch.equal(again(words(9)).logits, expected)
-    assert torch.equal(copy.deepcopy(model)(words(9)).logits, expected)
-    model.save_pretrained(tmp_path)
-    opened = put_attention(kind.from_pretrained(tmp_path, dtype=torch.double), Shaw(clip=3))
-    assert not torch.allclose(opened(words(9)).logits, expected)
-    torch.testing.assert_close(load_class_vectors(opened, tmp_path)(words(9)).logits, expected)
-    opened = put_attention(bare.from_pretrained(tmp_path, dtype=torch.double), Shaw(clip=3))
-    said = load_class_vectors(opened, tmp_path)(words(9)).last_hidden_state
-    torch.testing.assert_close(said, model.base_model(words(9)).last_hidden_state)
-
-
-def test_files_that_do_not_fit_are_refused(tmp_path):
-    with pytest.raises(OrdinateError, match=r"write put_attention\(model, \.\.\.\) first"):
-        load_class_vectors(gpt2(), tmp_path)
-    model = put_attention(gpt2(), Shaw(clip=3))
-    with pytest.raises(OrdinateError, match=r"holds no model\.safetensors"):
-        load_class_vectors(model, tmp_path)
-    gpt2().save_pretrained(tmp_path)
-    with pytest.raises(OrdinateError, match="save a model after put_attention"):
-        load_class_vectors(model, tmp_path)
-    put_attention(gpt2(), Shaw(clip=5)).save_pretrained(tmp_path)
-    with pytest.raises(OrdinateError, match=r"class vectors of another encoding or model: .*size mismatch"):
-        load_class_vectors(model, tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(OrdinateError, match="class vectors of another encoding or model"):
-        load_class_vectors(model, tmp_path)
-
-
 REFUSED = [
     (lambda: torch.nn.Linear(2, 2), Shaw(), {}, "Linear cannot take this attention: give a BERT or a GPT-2"),
     (
@@ -225,14 +181,3 @@ def test_the_name_alone_is_not_enough():
     model.set_attn_implementation("ordinate")
     with pytest.raises(OrdinateError, match="GPT2Attention has no class vectors: write put_attention"):
         model(words(3))
-
-
-def test_the_example_of_the_documentation_works(tmp_path, monkeypatch):
-    page = (Path(__file__).parents[2] / "docs" / "hub.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    exec(code, names)
-    assert torch.equal(
-        names["again"].state_dict()[VECTORS], load_file("with-shaw/model.safetensors")[VECTORS]
-    )

@@ -11,6 +11,7 @@ from ordinate.errors import OrdinateError
 if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
-from ordinate.hub.attention import load_class_vectors, put_attention
+from ordinate.hub.attention import put_attention
+from ordinate.hub.saved import load, load_class_vectors
 
-__all__ = ["load_class_vectors", "put_attention"]
+__all__ = ["load", "load_class_vectors", "put_attention"]

@@ -5,13 +5,11 @@ attention again, and every relation besides.
 """
 
 from collections.abc import Callable
-from pathlib import Path
+from copy import deepcopy
 from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Float, Int
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from transformers import BertModel, GPT2Model
 from transformers.models.bert.modeling_bert import BertSelfAttention
@@ -21,11 +19,10 @@ from ordinate.attention import Content, ContentClass, Form
 from ordinate.encodings import EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Site, Upe
 from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
+from ordinate.hub.entry import Entry, digest
 from ordinate.hub.interface import NAME, ClassVectors, Standing
 from ordinate.layout import Coordinates
 from ordinate.relations import causal
-
-WEIGHTS = "model.safetensors"
 
 Host = TypeVar("Host", bound=nn.Module)
 
@@ -46,8 +43,9 @@ def put_attention(
 ) -> Host:
     """Let every self-attention layer of a BERT or a GPT-2 look at classes of pairs, with vectors of its own.
 
-    The vectors are parameters of the layers, `class_vectors.tables`: they train and are saved with the model. Weights
-    of the host stay as they are. In a host that looks back only, so does the relation. The model is returned.
+    The vectors are parameters of the layers, `class_vectors.tables`: they train and are saved with the model, which
+    `ordinate.hub.load` opens. Weights of the host stay as they are. In a host that looks back only, so does the
+    relation. The model is returned, with a config of its own, which says what was put in.
 
     `encoding`: `Shaw`, `Upe` or `Pairwise`, whose vectors are drawn from the global generator.
     `coordinates`: where so many tokens stand, special tokens and padding included.
@@ -65,40 +63,29 @@ def put_attention(
     >>> model(torch.zeros(1, 40, dtype=torch.long)).last_hidden_state.shape
     torch.Size([1, 40, 8])
     """
-    base = _base(model)
+    base = base_of(model)
     layers = [layer for layer in base.modules() if isinstance(layer, BertSelfAttention | GPT2Attention)]
     form, standing = form or Content(), Standing(coordinates)
+    trained = trained or base.config.max_position_embeddings
     looked_for = _build(base.config, encoding, form, standing, trained)
     for number, layer in enumerate(layers):
         vectors = ClassVectors(looked_for, number, standing, content=isinstance(form, Content))
         layer.class_vectors = vectors.to(next(layer.parameters()))
     if not absolute:
         _take_positions_away(base)
+    _give_config(model, base.config)
+    Entry(
+        encoding=encoding,
+        form=form,
+        absolute=not isinstance(_positions(base), NoPositions),
+        trained=trained,
+        coordinates=digest(standing(trained)),
+    ).write(base.config)
     base.set_attn_implementation(NAME)
     return model
 
 
-def load_class_vectors(model: Host, folder: str | Path) -> Host:
-    """Read the class vectors that `save_pretrained` wrote, which `from_pretrained` of the host leaves out."""
-    base, path = _base(model), Path(folder) / WEIGHTS
-    wanted = {name for name in base.state_dict() if ".class_vectors." in name}
-    if not wanted:
-        raise OrdinateError("this model has no class vectors yet: write put_attention(model, ...) first")
-    if not path.is_file():
-        raise OrdinateError(f"{folder} holds no {WEIGHTS}: write it with save_pretrained")
-    try:
-        tensors = load_file(path)
-        found = {name.removeprefix(f"{base.base_model_prefix}."): tensor for name, tensor in tensors.items()}
-        base.load_state_dict({name: found[name] for name in wanted}, strict=False)
-    except KeyError as error:
-        raise OrdinateError(f"{path} holds no {error}: save a model after put_attention") from None
-    except (SafetensorError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        raise OrdinateError(f"{path} holds class vectors of another encoding or model: {reason}") from None
-    return model
-
-
-def _base(model: nn.Module) -> Any:
+def base_of(model: nn.Module) -> Any:
     """The Transformer under a head."""
     base = getattr(model, "base_model", model)
     if not isinstance(base, BertModel | GPT2Model):
@@ -113,7 +100,7 @@ def _base(model: nn.Module) -> Any:
 
 
 def _build(
-    config: Any, encoding: EncodingSettings, form: Form, standing: Standing, trained: int | None
+    config: Any, encoding: EncodingSettings, form: Form, standing: Standing, trained: int
 ) -> PairwiseEncoding:
     """The vectors of all layers, over relations that look back only where the host does."""
     if not isinstance(encoding, Shaw | Upe | Pairwise):
@@ -124,7 +111,7 @@ def _build(
         raise OrdinateError(f"form {form.name!r} does not fit a host: write Content() or ContentClass()")
     heads = config.num_attention_heads
     site = Site(
-        (standing(trained or config.max_position_embeddings),),
+        (standing(trained),),
         layers=config.num_hidden_layers,
         heads=heads,
         dim=config.hidden_size // heads,
@@ -148,6 +135,14 @@ def _looks_back(config: Any) -> bool:
     return bool(decoder and getattr(config, "is_causal", True))
 
 
+def _give_config(model: nn.Module, shared: Any) -> None:
+    """A copy, since other models may be made of the same config."""
+    own = deepcopy(shared)
+    for module in model.modules():
+        if getattr(module, "config", None) is shared:
+            module.config = own
+
+
 class NoPositions(nn.Module):
     """In place of a table of position vectors: nothing is added, at any length."""
 
@@ -156,10 +151,16 @@ class NoPositions(nn.Module):
         return torch.zeros((), device=positions.device)
 
 
+def _positions(base: Any) -> nn.Module:
+    """The host's table of position vectors."""
+    table: nn.Module = base.wpe if isinstance(base, GPT2Model) else base.embeddings.position_embeddings
+    return table
+
+
 def _take_positions_away(base: Any) -> None:
     if isinstance(base, GPT2Model):
         base.wpe = NoPositions()
-    elif not isinstance(base.embeddings.position_embeddings, NoPositions):
+    elif not isinstance(_positions(base), NoPositions):
         base.embeddings.position_embeddings = NoPositions()
         base.embeddings.register_forward_pre_hook(_any_length, with_kwargs=True)
 
