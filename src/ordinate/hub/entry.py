@@ -79,10 +79,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     try:
         found = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise OrdinateError(f"{path} is not there: give a folder that save_pretrained wrote") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise OrdinateError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise OrdinateError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RecursionError) as error:
+        raise OrdinateError(f"{path} is not readable JSON: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise OrdinateError(f"{path} is no config: give a folder that save_pretrained wrote")
     return found
