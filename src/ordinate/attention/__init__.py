@@ -1,7 +1,7 @@
 """Attention: pure functions, thin modules over them, named hooks."""
 
 from ordinate.attention.attention import (
-    Attention,
+    ConcatAttention,
     ContentAttention,
     HybridAttention,
     PositionalAttention,
@@ -18,7 +18,7 @@ from ordinate.attention.table import TableAttention, dense_attention, sharpness
 __all__ = [
     "FORMS",
     "LOOKS",
-    "Attention",
+    "ConcatAttention",
     "Class",
     "ClassKeys",
     "ClassOnly",

@@ -21,7 +21,7 @@ from ordinate.encodings import Combined, Encoding, VectorEncoding
 from ordinate.layout import Coordinates
 
 
-class Attention(nn.Module, ABC):
+class ConcatAttention(nn.Module, ABC):
     """One layer of attention over [batch, token, width]; kinds say where the weights come from."""
 
     def __init__(self, width: int, heads: int, layer: int, query_key: nn.Linear | None = None) -> None:
@@ -69,7 +69,7 @@ class Attention(nn.Module, ABC):
         return output
 
 
-class ScoredAttention(Attention):
+class ScoredAttention(ConcatAttention):
     """Weights from the scores of queries and keys; kinds say where these come from."""
 
     def __init__(self, width: int, heads: int, source_width: int, layer: int, dim: int | None = None) -> None:

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ordinate.attention.attention import Attention, PositionalAttention
+from ordinate.attention.attention import ConcatAttention, PositionalAttention
 from ordinate.encodings import Encoding, VectorEncoding
 from ordinate.errors import OrdinateError
 from ordinate.layout import Coordinates
@@ -21,7 +21,7 @@ from ordinate.layout import Coordinates
 DUMMY_SOURCE = -1
 
 
-class TableAttention(Attention):
+class TableAttention(ConcatAttention):
     """Every token of every head has one source, with a weight between 0 and 1; source -1 is the dummy.
 
     `source` and `weight` have a row a head and a column a token, the dummy left out: it looks at itself.

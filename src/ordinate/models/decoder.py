@@ -13,7 +13,7 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 from torch import nn
 
-from ordinate.attention import Attention, ContentKeys, MultiHead, PositionalAttention
+from ordinate.attention import ConcatAttention, ContentKeys, MultiHead, PositionalAttention
 from ordinate.encodings import Combined, Encoding, Learned, OneHot, Pairwise, Site, VectorEncoding
 from ordinate.models.encoder import Encoder
 from ordinate.models.inputs import Problem
@@ -36,7 +36,7 @@ class DecoderSettings(ModelSettings):
     causal: bool = Field(True, description="false to let every token see all others")
 
     @abstractmethod
-    def attention(self, encoding: Encoding, layer: int) -> MultiHead | Attention:
+    def attention(self, encoding: Encoding, layer: int) -> MultiHead | ConcatAttention:
         """One layer of this kind's attention."""
 
     def build(self, task: Problem) -> Encoder:

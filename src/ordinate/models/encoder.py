@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import Attention, MultiHead
+from ordinate.attention import ConcatAttention, MultiHead
 from ordinate.encodings import Encoding
 from ordinate.layout import Coordinates
 from ordinate.models.dropout import Dropout
@@ -66,7 +66,7 @@ class GatedPerceptron(nn.Module):
 class ResidualBlock(nn.Module):
     """Attention and a perceptron, each added to its input."""
 
-    def __init__(self, attention: MultiHead | Attention, perceptron: nn.Module, dropout: float) -> None:
+    def __init__(self, attention: MultiHead | ConcatAttention, perceptron: nn.Module, dropout: float) -> None:
         super().__init__()
         width = attention.width
         self.attention, self.perceptron = attention, perceptron
@@ -97,7 +97,7 @@ class Encoder(nn.Module):
         features: int,
         outputs: int,
         hidden: int,
-        attentions: Sequence[MultiHead | Attention],
+        attentions: Sequence[MultiHead | ConcatAttention],
         encoding: Encoding,
         *,
         embed_positions: bool = True,

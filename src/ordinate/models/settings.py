@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from ordinate.attention import (
     FORMS,
-    Attention,
+    ConcatAttention,
     Content,
     ContentAttention,
     Form,
@@ -96,7 +96,7 @@ class ConcatSettings(ModelSettings):
     embed_positions: ClassVar[bool] = True
 
     @abstractmethod
-    def attention(self, encoding: Encoding, layer: int) -> Attention:
+    def attention(self, encoding: Encoding, layer: int) -> ConcatAttention:
         """One layer of this kind's attention."""
 
     def _embeds(self) -> bool:

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import Attention, hooks
+from ordinate.attention import ConcatAttention, hooks
 from ordinate.encodings import DUMMY, Encoding, VectorEncoding
 from ordinate.layout import Coordinates
 from ordinate.models.inputs import Inputs, as_features
@@ -53,7 +53,7 @@ class Transformer(nn.Module):
         features: int,
         outputs: int,
         hidden: int,
-        attentions: Sequence[Attention],
+        attentions: Sequence[ConcatAttention],
         encoding: Encoding,
         *,
         embed_positions: bool,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ordinate.attention import Attention, PositionalAttention, TableAttention
+from ordinate.attention import ConcatAttention, PositionalAttention, TableAttention
 from ordinate.encodings import OneHot, Site, VectorEncoding
 from ordinate.errors import OrdinateError
 from ordinate.lab.programs.compiler.bounds import error_bound
@@ -108,7 +108,7 @@ def restore(tensors: dict[str, torch.Tensor], meta: dict[str, Any], where: Path)
 
 def _attention(
     meta: dict[str, Any], tensors: dict[str, torch.Tensor], encoding: VectorEncoding, layer: int
-) -> Attention:
+) -> ConcatAttention:
     if meta["dense"]:
         return PositionalAttention(meta["width"], meta["heads"], encoding, layer)
     place = f"layers.{layer}.attention"
