@@ -18,10 +18,10 @@ from ordinate.attention.table import TableAttention, dense_attention, sharpness
 __all__ = [
     "FORMS",
     "LOOKS",
-    "ConcatAttention",
     "Class",
     "ClassKeys",
     "ClassOnly",
+    "ConcatAttention",
     "Content",
     "ContentAttention",
     "ContentClass",

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="Transformer")
 class ConcatBlock(nn.Module):
     """x -> MLP(x | attention(x)): the concatenation is the residual path."""
 
-    def __init__(self, attention: Attention, hidden: int) -> None:
+    def __init__(self, attention: ConcatAttention, hidden: int) -> None:
         super().__init__()
         self.attention = attention
         self.up = nn.Linear(2 * attention.width, hidden)
