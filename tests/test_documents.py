@@ -107,7 +107,7 @@ def test_the_map_of_contributing_is_that_of_the_imports_and_folders():
 def test_the_task_and_the_encoding_of_contributing_work():
     import torch
 
-    from ordinate.encodings import NoPosition, Site
+    from ordinate.encodings import BuildSpec, NoPosition
     from ordinate.lab.tasks import make_task
     from ordinate.models import Standard, build_model
 
@@ -121,7 +121,7 @@ def test_the_task_and_the_encoding_of_contributing_work():
     assert len(encoding_code.splitlines()) < 25
     task = make_task("sum", length=4)
     model = build_model(Standard(encoding=(NoPosition(),)), task, seed=0)
-    model.encoding, model.merge = names["Distance"]().build(Site((task.coordinates(4),))), False
+    model.encoding, model.merge = names["Distance"]().build(BuildSpec((task.coordinates(4),))), False
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
 
 

@@ -10,7 +10,7 @@ from ordinate.attention import MemoryAttention, hooks, patched
 from ordinate.attention.attention import ContentAttention
 from ordinate.attention.memory import DotProducts
 from ordinate.attention.multihead import ContentKeys
-from ordinate.encodings import ENCODINGS, Combined, Encoding, Pairwise, Site, dape
+from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, Pairwise, dape
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.layout import Coordinates
@@ -26,8 +26,8 @@ def tokens(count: int) -> Coordinates:
 
 def build(count=6, seed=0, **options):
     torch.manual_seed(seed)
-    site = Site(trained=(tokens(count),), layers=LAYERS, heads=HEADS, dim=4)
-    made = choose({"kind": "dape", "hidden": 5, **options}, ENCODINGS, "model.encoding").build(site)
+    spec = BuildSpec(trained=(tokens(count),), layers=LAYERS, heads=HEADS, head_dim=4)
+    made = choose({"kind": "dape", "hidden": 5, **options}, ENCODINGS, "model.encoding").build(spec)
     return made.double().requires_grad_(False)
 
 
@@ -144,8 +144,10 @@ def test_the_shift_law_without_content_scores_depend_on_the_lag_only(kernel):
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_only_encodings_that_read_scores_are_asked_to(name):
-    site = Site(trained=(Coordinates.of(multiplier=range(2), number=range(6)),), layers=1, heads=2, dim=4)
-    made = choose(name, ENCODINGS, "model.encoding").build(site)
+    spec = BuildSpec(
+        trained=(Coordinates.of(multiplier=range(2), number=range(6)),), layers=1, heads=2, head_dim=4
+    )
+    made = choose(name, ENCODINGS, "model.encoding").build(spec)
     assert made.reads_scores == (type(made).scores is not Encoding.scores)
     assert Combined(Encoding(), made).reads_scores == made.reads_scores
 
@@ -162,7 +164,7 @@ def layers_of_attention():
 def test_every_attention_asks_and_hooks_see_the_same(layer):
     encoding, x = build(kernel=3), torch.randn(3, 6, 8).double()
     causally = Pairwise(relation=causal()).build(
-        Site(trained=(tokens(6),), layers=LAYERS, heads=HEADS, dim=4)
+        BuildSpec(trained=(tokens(6),), layers=LAYERS, heads=HEADS, head_dim=4)
     )
     both = encoding if isinstance(layer, MemoryAttention) else Combined(causally.double(), encoding)
     layer = layer.double()
@@ -183,8 +185,8 @@ def test_every_attention_asks_and_hooks_see_the_same(layer):
 
 
 def test_relations_for_sparse_attention_are_refused_in_one_line():
-    site = Site(trained=(tokens(200),), layers=LAYERS, heads=HEADS, dim=4)
-    few = Pairwise(relation=relative(clip=1) * window(back=1, by="index")).build(site)
+    spec = BuildSpec(trained=(tokens(200),), layers=LAYERS, heads=HEADS, head_dim=4)
+    few = Pairwise(relation=relative(clip=1) * window(back=1, by="index")).build(spec)
     both, layer = Combined(few, build(200).float()), ContentKeys(8, HEADS)
     assert layer(torch.randn(1, 20, 8), tokens(20), both).shape == (1, 20, 8)
     with pytest.raises(OrdinateError, match=r"2 keys a query of 200 tokens.*: write .*kerple-log") as refusal:

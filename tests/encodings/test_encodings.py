@@ -7,7 +7,7 @@ import torch
 from torch.func import functional_call
 
 from ordinate.attention.dot_product import attention_scores, attention_weights
-from ordinate.encodings import ENCODINGS, Combined, Encoding, OneHot, Pairs, Pairwise, Rope, Site
+from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, OneHot, Pairs, Pairwise, Rope
 from ordinate.encodings.cache import Cache
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
@@ -21,7 +21,7 @@ def tokens(length: int) -> Coordinates:
 
 
 SHORT, LONG = tokens(7), tokens(124)
-SITE = Site(trained=(tokens(5), SHORT), layers=2, heads=4, dim=6)
+SPEC = BuildSpec(trained=(tokens(5), SHORT), layers=2, heads=4, head_dim=6)
 
 DEFINED = {
     **{name: {} for name in ("none", "sinusoidal", "rope", "randomized", "abacus", "coupling")},
@@ -43,9 +43,9 @@ REFUSED = {
 RANDOM = ("randomized", "abacus", "coupling")
 
 
-def build(name, site=SITE, **options) -> Encoding:
+def build(name, spec=SPEC, **options) -> Encoding:
     torch.manual_seed(0)
-    return choose({"kind": name, **options}, ENCODINGS, "model.encoding").build(site)
+    return choose({"kind": name, **options}, ENCODINGS, "model.encoding").build(spec)
 
 
 @lru_cache
@@ -88,7 +88,7 @@ def test_every_encoding_is_tried_beyond_the_trained_length():
 def test_every_encoding_says_what_it_is(name):
     kind = ENCODINGS[name]
     assert kind.name == name
-    assert kind.beyond.split(":")[0] in ("refused", "defined")
+    assert kind.extrapolation.split(":")[0] in ("refused", "defined")
     assert "arXiv" in kind.source
     assert "Example: `encoding = " in kind.__doc__
 
@@ -218,7 +218,7 @@ def test_the_permutation_law_coordinates_decide_and_not_the_place_in_the_sequenc
 
 @pytest.mark.parametrize("base", [relative(clip=4), aligned() * window(back=2, by="index")])
 def test_absent_pairs_have_weight_exactly_zero(base):
-    encoding = Pairwise(relation=base * causal()).build(SITE)
+    encoding = Pairwise(relation=base * causal()).build(SPEC)
     for coordinates in (SHORT, tokens(6)):
         weights = attention_weights(scores(encoding, coordinates))
         assert (weights.triu(1) == 0).all()
@@ -227,7 +227,7 @@ def test_absent_pairs_have_weight_exactly_zero(base):
 
 def test_a_list_of_relations_splits_the_heads_evenly_in_order():
     relations = (relative(clip=2), window(back=3, by="index"))
-    encoding = Pairwise(relation=list(relations), per_head=False).build(SITE)
+    encoding = Pairwise(relation=list(relations), per_head=False).build(SPEC)
     first, second = encoding.pairs(SHORT, 1)
     assert (first.heads, second.heads) == (2, 2)
     assert first.vectors.shape == (1, 5, 6)
@@ -235,7 +235,7 @@ def test_a_list_of_relations_splits_the_heads_evenly_in_order():
     for relation, group in zip(relations, (first, second), strict=True):
         assert torch.equal(group.pattern.dense, BoundRelation(relation, [SHORT]).pattern(SHORT).dense)
     with pytest.raises(OrdinateError, match="3 relations for 4 heads: write"):
-        Pairwise(relation=[relative()] * 3).build(SITE)
+        Pairwise(relation=[relative()] * 3).build(SPEC)
     with pytest.raises(OrdinateError, match=r"model.encoding.relation.kind = 'relativ' .* 'relative'"):
         choose({"kind": "pairwise", "relation": "relativ"}, ENCODINGS, "model.encoding")
 
@@ -261,21 +261,21 @@ def test_what_cannot_be_built_is_said_in_one_line(name, options, match):
 
 
 def test_sequences_without_numbers_are_refused_by_encodings_of_numbers():
-    words = Site(trained=(Coordinates.of(text=range(4), dummy=range(1)),), heads=2)
+    words = BuildSpec(trained=(Coordinates.of(text=range(4), dummy=range(1)),), heads=2)
     for name in ("abacus", "coupling", "significance"):
         with pytest.raises(OrdinateError, match="needs a field of numbers, these sequences have text, dummy"):
-            build(name, site=words)
+            build(name, spec=words)
 
 
 def test_combined_encodings_do_what_each_of_them_does():
-    both = Combined(OneHot().build(SITE), Rope().build(SITE))
+    both = Combined(OneHot().build(SPEC), Rope().build(SPEC))
     x, q = torch.randn(2, len(SHORT), 1), torch.randn(2, 2, len(SHORT), 8)
-    assert torch.equal(both.embed(x, SHORT), OneHot().build(SITE).embed(x, SHORT))
-    assert torch.equal(both.rotate(q, q, SHORT)[0], Rope().build(SITE).rotate(q, q, SHORT)[0])
+    assert torch.equal(both.embed(x, SHORT), OneHot().build(SPEC).embed(x, SHORT))
+    assert torch.equal(both.rotate(q, q, SHORT)[0], Rope().build(SPEC).rotate(q, q, SHORT)[0])
     assert both.pairs(SHORT, 0) == ()
     assert both.bias(SHORT, 0) is None
     assert not both.random
-    assert Combined(OneHot().build(SITE), build("abacus")).random
+    assert Combined(OneHot().build(SPEC), build("abacus")).random
 
 
 def test_combined_biases_add_up_and_classes_of_two_are_refused():

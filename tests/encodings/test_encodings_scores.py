@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from ordinate.encodings import (
     T5,
     Alibi,
+    BuildSpec,
     Fire,
     KerpleLog,
     KerplePower,
     Shaw,
     Significance,
-    Site,
     Upe,
 )
 from ordinate.encodings.alibi import slopes
@@ -26,7 +26,7 @@ from ordinate.layout import Coordinates
 from ordinate.relations import ABSENT
 
 TOKENS = Coordinates.of(number=range(9))
-SITE = Site(trained=(TOKENS,), layers=3, heads=4, dim=5)
+SPEC = BuildSpec(trained=(TOKENS,), layers=3, heads=4, head_dim=5)
 
 
 def loop(value, count=9):
@@ -53,7 +53,7 @@ def test_t5_buckets_against_a_reference(buckets, furthest):
 
 
 def test_t5_shares_scalars_by_bucket_in_all_layers():
-    encoding = T5(buckets=8, furthest=6).build(SITE)
+    encoding = T5(buckets=8, furthest=6).build(SPEC)
     expected = loop(lambda h, i, j: float(encoding.table.detach()[h, t5_reference(j - i, 8, 6)]))
     for layer in range(3):
         torch.testing.assert_close(encoding.bias(TOKENS, layer), expected)
@@ -68,12 +68,12 @@ def test_alibi_slopes_of_8_and_12_heads():
 
 def test_alibi_falls_on_both_sides():
     expected = loop(lambda h, i, j: -(2.0 ** (-2 * (h + 1))) * abs(i - j))
-    torch.testing.assert_close(Alibi().build(SITE).bias(TOKENS, 0), expected)
-    assert not list(Alibi().build(SITE).parameters())
+    torch.testing.assert_close(Alibi().build(SPEC).bias(TOKENS, 0), expected)
+    assert not list(Alibi().build(SPEC).parameters())
 
 
 def test_kerple_against_the_formulas():
-    log, power = KerpleLog().build(SITE), KerplePower().build(SITE)
+    log, power = KerpleLog().build(SPEC), KerplePower().build(SPEC)
     for layer in range(3):
         r1, r2 = (F.softplus(free.detach())[layer] for free in (log.scale, log.shape))
         expected = loop(lambda h, i, j, a=r1, b=r2: float(-a[h] * math.log(1 + b[h] * abs(i - j))))
@@ -86,7 +86,7 @@ def test_kerple_against_the_formulas():
 @given(st.integers(0, 1000))
 def test_kerple_starts_in_its_range(seed):
     torch.manual_seed(seed)
-    log, power = KerpleLog().build(SITE), KerplePower().build(SITE)
+    log, power = KerpleLog().build(SPEC), KerplePower().build(SPEC)
     for drawn in (F.softplus(log.scale), F.softplus(log.shape), F.softplus(power.scale)):
         assert ((drawn > 0.009) & (drawn < 1.001)).all()
     exponent = 2 * torch.sigmoid(power.shape)
@@ -95,7 +95,7 @@ def test_kerple_starts_in_its_range(seed):
 
 def test_fire_against_the_formula_and_the_published_causal_one():
     torch.manual_seed(0)
-    encoding = Fire(hidden=6, threshold=4).build(SITE).double()
+    encoding = Fire(hidden=6, threshold=4).build(SPEC).double()
     encoding.requires_grad_(False)
     f = encoding.functions[1]
     f.c.fill_(0.7)
@@ -111,13 +111,13 @@ def test_fire_against_the_formula_and_the_published_causal_one():
         return float(f.down(F.relu(f.up(torch.tensor([ratio], dtype=torch.float64))))[h])
 
     torch.testing.assert_close(encoding.bias(TOKENS, 1), loop(value).double(), rtol=1e-6, atol=1e-7)
-    assert len(Fire(shared=True).build(SITE).functions) == 1
+    assert len(Fire(shared=True).build(SPEC).functions) == 1
 
 
 def test_shaw_has_a_vector_for_every_distance_in_every_layer():
-    encoding = Shaw().build(SITE)
+    encoding = Shaw().build(SPEC)
     assert [tuple(p.shape) for p in encoding.parameters()] == [(3, 1, 17, 5)]
-    assert [tuple(p.shape) for p in Shaw(per_head=True, clip=2).build(SITE).parameters()] == [(3, 4, 5, 5)]
+    assert [tuple(p.shape) for p in Shaw(per_head=True, clip=2).build(SPEC).parameters()] == [(3, 4, 5, 5)]
     (group,) = encoding.pairs(TOKENS, 2)
     assert torch.equal(group.vectors, encoding.tables[0][2])
     classes = group.pattern.dense
@@ -128,7 +128,7 @@ def test_shaw_has_a_vector_for_every_distance_in_every_layer():
 
 def test_upe_gives_a_multiplier_one_vector_from_everywhere_and_the_rest_distances():
     coordinates = Coordinates.of(multiplier=range(3), number=range(6))
-    encoding = Upe(clip=2).build(Site(trained=(coordinates,), heads=4, dim=5))
+    encoding = Upe(clip=2).build(BuildSpec(trained=(coordinates,), heads=4, head_dim=5))
     (group,) = encoding.pairs(coordinates, 0)
     classes = group.pattern.dense
     assert group.pattern.classes == 3 + 5
@@ -142,7 +142,7 @@ def test_upe_gives_a_multiplier_one_vector_from_everywhere_and_the_rest_distance
 
 def test_significance_gives_some_heads_vectors_between_digits_and_masks_nothing():
     coordinates = Coordinates.of(text=range(2), first=range(3), second=range(3))
-    encoding = Significance(special=1).build(Site(trained=(coordinates,), heads=4, dim=5))
+    encoding = Significance(special=1).build(BuildSpec(trained=(coordinates,), heads=4, head_dim=5))
     special, others = encoding.pairs(coordinates, 0)
     assert (special.heads, others.heads, others.vectors) == (1, 3, None)
     for group in (special, others):
@@ -158,14 +158,14 @@ def test_significance_gives_some_heads_vectors_between_digits_and_masks_nothing(
             (a, o), (b, p) = (divmod(i - 2, 3), divmod(j - 2, 3))
             assert seen.setdefault((a, b, o - p), classes[i, j]) == classes[i, j]
     assert len({int(c) for c in seen.values()}) == 20
-    near = Significance(reach=1).build(Site(trained=(coordinates,), heads=4, dim=5))
+    near = Significance(reach=1).build(BuildSpec(trained=(coordinates,), heads=4, head_dim=5))
     assert near.pairs(coordinates, 0)[0].pattern.classes == 4 * 3
 
 
 def test_significance_gives_a_multiplier_in_text_one_vector_from_every_digit():
     coordinates = Coordinates.of(text=range(2), multiplier=range(3), number=range(4))
     encoding = Significance(special=1, uniform=("multiplier",)).build(
-        Site(trained=(coordinates,), heads=4, dim=5)
+        BuildSpec(trained=(coordinates,), heads=4, head_dim=5)
     )
     special, _ = encoding.pairs(coordinates, 0)
     classes, plain = special.pattern.dense, special.pattern.plain
@@ -180,4 +180,4 @@ def test_significance_gives_a_multiplier_in_text_one_vector_from_every_digit():
         for j in range(5, 9):
             assert classes[i, j] == classes[5 + max(0, i - j), 5 + max(0, j - i)]
     with pytest.raises(OrdinateError, match="no field 'factor'"):
-        Significance(uniform=("factor",)).build(Site(trained=(coordinates,), heads=4, dim=5))
+        Significance(uniform=("factor",)).build(BuildSpec(trained=(coordinates,), heads=4, head_dim=5))

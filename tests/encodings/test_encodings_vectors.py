@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.encodings import ENCODINGS, OneHot, RotaryEncoding, Site, TableEncoding
+from ordinate.encodings import ENCODINGS, BuildSpec, OneHot, RotaryEncoding, TableEncoding
 from ordinate.encodings.randomized import drawn, spread
 from ordinate.encodings.rope import rotate_pairs
 from ordinate.encodings.sinusoidal import waves
@@ -20,7 +20,7 @@ def tokens(length: int) -> Coordinates:
     return Coordinates.of(number=range(length), dummy=range(1))
 
 
-SITE = Site(trained=(tokens(8),))
+SPEC = BuildSpec(trained=(tokens(8),))
 SUM = Coordinates.of(text=range(2), first=range(4), sign=range(1), second=range(4), dummy=range(1))
 
 
@@ -56,13 +56,13 @@ def test_shorter_sequences_keep_the_first_rows_and_the_dummy_its_last(length, sp
 @pytest.mark.parametrize("name", ["one-hot", "binary", "sinusoidal", "learned"])
 def test_with_a_dummy_a_longer_length_is_refused_with_the_limit(name):
     """The dummy has the last row of the built length, which a longer sequence would need."""
-    encoding = ENCODINGS[name]().build(SITE)
+    encoding = ENCODINGS[name]().build(SPEC)
     with pytest.raises(OrdinateError, match=r"9 tokens, .* at most 8"):
         encoding.vectors(tokens(9))
 
 
 def test_sinusoidal_follows_the_model_and_keeps_the_dummy():
-    encoding = ENCODINGS["sinusoidal"](width=4).build(SITE)
+    encoding = ENCODINGS["sinusoidal"](width=4).build(SPEC)
     assert torch.equal(encoding.vectors(tokens(3))[3], waves(torch.tensor([8]), 4)[0].float())
     plain = Coordinates.of(number=range(500))
     assert torch.equal(encoding.vectors(plain), waves(torch.arange(500), 4).float())
@@ -70,9 +70,9 @@ def test_sinusoidal_follows_the_model_and_keeps_the_dummy():
 
 
 def test_learned_vectors_are_trained_and_shared():
-    encoding = ENCODINGS["learned"](width=5).build(SITE)
+    encoding = ENCODINGS["learned"](width=5).build(SPEC)
     assert [p.shape for p in encoding.parameters()] == [(9, 5)]
-    assert not list(OneHot().build(SITE).parameters())
+    assert not list(OneHot().build(SPEC).parameters())
     assert TableEncoding(torch.zeros(4, 7)).extra_features == 7
 
 
@@ -122,7 +122,7 @@ def test_outside_training_tokens_stand_where_they_are_drawn_on_average():
 
 
 def test_randomized_draws_in_training_only_from_the_global_generator():
-    encoding = ENCODINGS["randomized"](furthest=50, width=4).build(SITE)
+    encoding = ENCODINGS["randomized"](furthest=50, width=4).build(SPEC)
     results = []
     for seed in (0, 0, 1):
         torch.manual_seed(seed)
@@ -135,7 +135,7 @@ def test_randomized_draws_in_training_only_from_the_global_generator():
 
 @pytest.mark.parametrize("name", ["abacus", "coupling"])
 def test_digits_share_the_vector_of_their_place(name):
-    encoding = ENCODINGS[name](furthest=10, width=3).build(Site(trained=(SUM,))).eval()
+    encoding = ENCODINGS[name](furthest=10, width=3).build(BuildSpec(trained=(SUM,))).eval()
     sign = 0 if name == "abacus" else 1
     expected = [0, 0, 1, 2, 3, 4, sign, 1, 2, 3, 4, 0]
     assert torch.equal(columns(encoding, SUM), encoding.table[expected])
@@ -143,7 +143,7 @@ def test_digits_share_the_vector_of_their_place(name):
 
 @pytest.mark.parametrize(("name", "options", "most"), [("abacus", {"spread": 3}, 3), ("coupling", {}, 6)])
 def test_in_training_all_numbers_move_by_one_offset_that_leaves_room(name, options, most):
-    encoding = ENCODINGS[name](furthest=10, width=3, **options).build(Site(trained=(SUM,)))
+    encoding = ENCODINGS[name](furthest=10, width=3, **options).build(BuildSpec(trained=(SUM,)))
     torch.manual_seed(0)
     offsets = set()
     for _ in range(100):
@@ -157,7 +157,7 @@ def test_in_training_all_numbers_move_by_one_offset_that_leaves_room(name, optio
 
 @pytest.mark.parametrize(("name", "most"), [("abacus", 1), ("coupling", 7)])
 def test_abacus_moves_a_batch_and_coupling_every_sequence_of_it(name, most):
-    encoding = ENCODINGS[name](furthest=10, width=3).build(Site(trained=(SUM,)))
+    encoding = ENCODINGS[name](furthest=10, width=3).build(BuildSpec(trained=(SUM,)))
     torch.manual_seed(0)
     found = encoding.embed(torch.zeros(100, len(SUM), 1), SUM)[..., 1:]
     assert torch.equal(found[:, 7:11], found[:, 2:6])
@@ -169,7 +169,7 @@ def test_abacus_moves_a_batch_and_coupling_every_sequence_of_it(name, most):
 
 
 def test_numbers_in_text_have_no_position_of_their_own():
-    encoding = ENCODINGS["significance"](width=4).build(Site(trained=(SUM,), heads=2))
+    encoding = ENCODINGS["significance"](width=4).build(BuildSpec(trained=(SUM,), heads=2))
     found = columns(encoding, SUM)
     assert torch.equal(found[:2], waves(torch.arange(2), 4).float())
     assert not found[2:11].any()

@@ -10,7 +10,7 @@ from transformers import (
 
 from ordinate.attention import ClassKeys, Content, ContentClass, ContentKeys
 from ordinate.attention.choose import is_sparse
-from ordinate.encodings import Pairwise, PairwiseEncoding, Shaw, Site, Upe
+from ordinate.encodings import BuildSpec, Pairwise, PairwiseEncoding, Shaw, Upe
 from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
@@ -141,9 +141,9 @@ def assert_equals_our_module(model, ours, maps):
         ours.to_output.bias.copy_(last[1])
     vectors = layer.class_vectors
     where = Coordinates.of(text=range(PLACES))
-    site = Site((where,), heads=HEADS, dim=WIDTH // HEADS)
+    spec = BuildSpec((where,), heads=HEADS, head_dim=WIDTH // HEADS)
     groups = [Group(heads, bound.relation) for heads, bound in zip(vectors.heads, vectors.bound, strict=True)]
-    encoding = PairwiseEncoding(site, groups, per_head=len(vectors.tables[0]) > 1, std=0.0).double()
+    encoding = PairwiseEncoding(spec, groups, per_head=len(vectors.tables[0]) > 1, std=0.0).double()
     for mine, theirs in zip(encoding.tables, vectors.tables, strict=True):
         mine.data.copy_(theirs[None])
     x = torch.randn(2, tokens, WIDTH, dtype=torch.double, generator=torch.Generator().manual_seed(1))

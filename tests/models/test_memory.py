@@ -9,6 +9,7 @@ from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, toeplitz
 from ordinate.encodings import (
     T5,
     Alibi,
+    BuildSpec,
     Combined,
     Fire,
     KerpleLog,
@@ -18,7 +19,6 @@ from ordinate.encodings import (
     Rope,
     RpeLin,
     RpeLog,
-    Site,
 )
 from ordinate.encodings.rpe import LinBias
 from ordinate.errors import OrdinateError
@@ -200,7 +200,7 @@ def test_the_first_token_of_a_log_head_receives_nothing():
 
 
 def test_slopes_can_be_set_and_read():
-    encoding = RpeLin().build(Site((TASK.coordinates(12),), 2, 3)).double()
+    encoding = RpeLin().build(BuildSpec((TASK.coordinates(12),), 2, 3)).double()
     encoding.set_slopes(1, [0.01, 1.0, 40.0])
     torch.testing.assert_close(encoding.slopes[1], torch.tensor([0.01, 1, 40], dtype=torch.float64))
     torch.testing.assert_close(encoding.slopes[0], torch.tensor([1 / 256, 1 / 16, 1], dtype=torch.float64))
@@ -217,7 +217,7 @@ def test_slopes_come_back_to_the_last_digits():
 @pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"fire", "rope", "none"}))
 def test_lags_are_the_lower_half_of_the_bias(name):
     c = TASK.coordinates(9)
-    encoding = ENCODINGS[name].build(Site((c,), 2, 3))
+    encoding = ENCODINGS[name].build(BuildSpec((c,), 2, 3))
     bias, lags = encoding.bias(c, 1), encoding.lags(c, 1)
     for t in range(9):
         torch.testing.assert_close(bias[:, t, : t + 1].flip(-1), lags[:, : t + 1])
@@ -225,10 +225,10 @@ def test_lags_are_the_lower_half_of_the_bias(name):
 
 def test_lags_of_combined_encodings():
     c = TASK.coordinates(9)
-    site = Site((c,), 1, 3)
-    parts = [kind.build(site) for kind in (Alibi(), RpeLin(), OneHot())]
+    spec = BuildSpec((c,), 1, 3)
+    parts = [kind.build(spec) for kind in (Alibi(), RpeLin(), OneHot())]
     torch.testing.assert_close(Combined(*parts).lags(c, 0), parts[0].lags(c, 0) + parts[1].lags(c, 0))
-    assert Combined(*parts, Fire().build(site)).lags(c, 0) is None
+    assert Combined(*parts, Fire().build(spec)).lags(c, 0) is None
     assert Combined(parts[2]).lags(c, 0) is None
     model = built(encoding=("alibi", "lin", OneHot()))
     assert model(tokens(), TASK.coordinates(12)).isfinite().all()
@@ -238,8 +238,8 @@ def test_one_token_alone_needs_lag_0_where_attention_looks_both_ways():
     c = TASK.coordinates(12)
     alone = make_task("decaying-memory", length=1).coordinates(1)
     with pytest.raises(OrdinateError, match="one token alone has no key: write"):
-        RpeLog().build(Site((c,))).bias(alone, 0)
-    assert RpeLog(shift=1).build(Site((c,))).bias(alone, 0).isfinite().all()
+        RpeLog().build(BuildSpec((c,))).bias(alone, 0)
+    assert RpeLog(shift=1).build(BuildSpec((c,))).bias(alone, 0).isfinite().all()
 
 
 @looks

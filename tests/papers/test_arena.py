@@ -35,7 +35,7 @@ def settings_of(entrant, contest):
 
 
 def encoding_of(entrant, contest):
-    return built(settings_of(entrant, contest), SIZES["laptop"].terms(contest).site)
+    return built(settings_of(entrant, contest), SIZES["laptop"].terms(contest).spec)
 
 
 def test_all_encodings_and_nine_tasks_take_part():

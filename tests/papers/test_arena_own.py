@@ -93,10 +93,10 @@ class Own(EncodingSettings):
 
     name: ClassVar[str] = "own"
     summary: ClassVar[str] = "for tests"
-    beyond: ClassVar[str] = "defined"
+    extrapolation: ClassVar[str] = "defined"
     made: ClassVar[type[Encoding]]
 
-    def build(self, site):
+    def build(self, spec):
         return self.made()
 
 
@@ -160,7 +160,7 @@ class Told(Own):
     def for_contest(cls, terms):
         if "letter" not in terms.trained.fields:
             raise NoPlaceError("there are no letters")
-        return cls(trained=terms.site.capacity, measured=len(terms.measured), heads=terms.site.heads)
+        return cls(trained=terms.spec.capacity, measured=len(terms.measured), heads=terms.spec.heads)
 
 
 def test_an_encoding_sets_itself_for_a_contest_or_says_why_it_takes_no_part(monkeypatch):

@@ -5,7 +5,7 @@ from ordinate.encodings.alibi import Alibi
 from ordinate.encodings.combine import Combined, NoPosition
 from ordinate.encodings.coupling import Coupling
 from ordinate.encodings.dape import Dape
-from ordinate.encodings.encoding import Encoding, EncodingSettings, NoPlaceError, Pairs, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, NoPlaceError, Pairs, Terms
 from ordinate.encodings.fire import Fire
 from ordinate.encodings.kerple import KerpleLog, KerplePower
 from ordinate.encodings.pairwise import Pairwise, PairwiseEncoding
@@ -46,6 +46,7 @@ __all__ = [
     "Abacus",
     "Alibi",
     "Binary",
+    "BuildSpec",
     "Combined",
     "Coupling",
     "Dape",
@@ -69,7 +70,6 @@ __all__ = [
     "Shaw",
     "Significance",
     "Sinusoidal",
-    "Site",
     "SlopeBias",
     "TableEncoding",
     "Terms",

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.fields import SIGN, TEXT, number_fields
 from ordinate.encodings.places import PlaceEncoding
 
@@ -20,7 +20,9 @@ class Abacus(EncodingSettings):
 
     name: ClassVar[str] = "abacus"
     summary: ClassVar[str] = "a learned vector for a digit's place in its number, moved at random in training"
-    beyond: ClassVar[str] = "defined: up to `furthest` digits, trained by random offsets; refused above"
+    extrapolation: ClassVar[str] = (
+        "defined: up to `furthest` digits, trained by random offsets; refused above"
+    )
     source: ClassVar[str] = "McLeish et al. 2024, arXiv 2405.17399"
 
     furthest: int = Field(128, ge=1, le=10**6, description="digits of the longest number")
@@ -36,9 +38,9 @@ class Abacus(EncodingSettings):
         """Places for the longest number that is measured, all of them met in training."""
         return cls(width=terms.columns, furthest=terms.furthest, spread=terms.furthest)
 
-    def build(self, site: Site) -> PlaceEncoding:
+    def build(self, spec: BuildSpec) -> PlaceEncoding:
         """A vector for every place; those of training have to fit."""
-        fields = number_fields(self.fields, site.trained, self.name, without=(TEXT, SIGN))
+        fields = number_fields(self.fields, spec.trained, self.name, without=(TEXT, SIGN))
         encoding = PlaceEncoding(
             self.name,
             fields,
@@ -48,6 +50,6 @@ class Abacus(EncodingSettings):
             width=self.width,
             std=self.std,
         )
-        for coordinates in reversed(site.trained):
+        for coordinates in reversed(spec.trained):
             encoding.places(coordinates)
         return encoding

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings
 from ordinate.encodings.toeplitz import LagBias, by_distance
 from ordinate.layout import Coordinates
 
@@ -54,9 +54,9 @@ class Alibi(EncodingSettings):
 
     name: ClassVar[str] = "alibi"
     summary: ClassVar[str] = "scores fall with distance at a fixed slope of each head"
-    beyond: ClassVar[str] = "defined: the slope goes on"
+    extrapolation: ClassVar[str] = "defined: the slope goes on"
     source: ClassVar[str] = "Press et al. 2022, arXiv 2108.12409"
 
-    def build(self, site: Site) -> AlibiBias:
+    def build(self, spec: BuildSpec) -> AlibiBias:
         """A slope for every head."""
-        return AlibiBias(site.heads)
+        return AlibiBias(spec.heads)

@@ -5,7 +5,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Pairs, Site
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Pairs
 from ordinate.layout import Coordinates
 
 
@@ -17,10 +17,10 @@ class NoPosition(EncodingSettings):
 
     name: ClassVar[str] = "none"
     summary: ClassVar[str] = "no position anywhere: the model sees a set"
-    beyond: ClassVar[str] = "defined: nothing depends on the length"
+    extrapolation: ClassVar[str] = "defined: nothing depends on the length"
     source: ClassVar[str] = "Haviv et al. 2022, arXiv 2203.16634"
 
-    def build(self, site: Site) -> Encoding:
+    def build(self, spec: BuildSpec) -> Encoding:
         """The interface itself, which does nothing."""
         return Encoding()
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.fields import TEXT, number_fields
 from ordinate.encodings.places import PlaceEncoding
 
@@ -23,7 +23,7 @@ class Coupling(EncodingSettings):
     summary: ClassVar[str] = (
         "tokens of equal significance share a learned vector, ids start at random in training"
     )
-    beyond: ClassVar[str] = "defined: up to `furthest` places, trained by random starts; refused above"
+    extrapolation: ClassVar[str] = "defined: up to `furthest` places, trained by random starts; refused above"
     source: ClassVar[str] = "Cho et al. 2024, arXiv 2405.20671"
 
     furthest: int = Field(128, ge=1, le=10**6, description="largest position id")
@@ -38,9 +38,9 @@ class Coupling(EncodingSettings):
         """Ids for the longest field that is measured."""
         return cls(width=terms.columns, furthest=terms.furthest)
 
-    def build(self, site: Site) -> PlaceEncoding:
+    def build(self, spec: BuildSpec) -> PlaceEncoding:
         """A vector for every id; those of training have to fit."""
-        fields = number_fields(self.fields, site.trained, self.name, without=(TEXT,))
+        fields = number_fields(self.fields, spec.trained, self.name, without=(TEXT,))
         encoding = PlaceEncoding(
             self.name,
             fields,
@@ -50,6 +50,6 @@ class Coupling(EncodingSettings):
             width=self.width,
             std=self.std,
         )
-        for coordinates in reversed(site.trained):
+        for coordinates in reversed(spec.trained):
             encoding.places(coordinates)
         return encoding

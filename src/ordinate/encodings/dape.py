@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator
 from torch import Tensor, nn
 
 from ordinate.encodings.alibi import Alibi
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
 from ordinate.encodings.fire import Fire
 from ordinate.encodings.kerple import KerpleLog, KerplePower
 from ordinate.encodings.rpe import RpeLin
@@ -112,7 +112,9 @@ class Dape(EncodingSettings):
 
     name: ClassVar[str] = "dape"
     summary: ClassVar[str] = "a bias that a small network works out from scores and distance, across heads"
-    beyond: ClassVar[str] = "defined: as far as its base is; the network meets larger biases than in training"
+    extrapolation: ClassVar[str] = (
+        "defined: as far as its base is; the network meets larger biases than in training"
+    )
     source: ClassVar[str] = "Zheng et al. 2024, arXiv 2405.14722 and 2410.04798"
 
     base: Annotated[SerializeAsAny[EncodingSettings], BeforeValidator(_base)] = Field(
@@ -128,6 +130,6 @@ class Dape(EncodingSettings):
             raise ValueError(f"must be odd, as many keys on both sides, got {kernel}")
         return kernel
 
-    def build(self, site: Site) -> DapeBias:
+    def build(self, spec: BuildSpec) -> DapeBias:
         """A function for every layer."""
-        return DapeBias(self.base.build(site), site.layers, site.heads, self.hidden, self.kernel)
+        return DapeBias(self.base.build(spec), spec.layers, spec.heads, self.hidden, self.kernel)

@@ -25,14 +25,14 @@ from ordinate.relations import Pattern, Relation
 
 
 @dataclass(frozen=True)
-class Site:
+class BuildSpec:
     """What an encoding is built for: the model's sizes, and where its tokens stand in training."""
 
     trained: tuple[Coordinates, ...]
     """Coordinates of every trained length, the longest last; tokens that the model adds are included."""
     layers: int = 1
     heads: int = 1
-    dim: int = 1
+    head_dim: int = 1
     """Width of a query and a key in one head."""
 
     @property
@@ -45,7 +45,7 @@ class Site:
 class Terms:
     """What is known of a contest before an encoding is set for it: what it is built for, and how far it is measured."""
 
-    site: Site
+    spec: BuildSpec
     measured: Coordinates
     """Coordinates of the longest sequence that is measured."""
     columns: int = 32
@@ -58,12 +58,12 @@ class Terms:
     @property
     def trained(self) -> Coordinates:
         """Coordinates of the longest sequence in training."""
-        return max(self.site.trained, key=len)
+        return max(self.spec.trained, key=len)
 
     @property
     def distance(self) -> int:
         """The largest distance between tokens in training."""
-        return max(1, self.site.capacity - 1)
+        return max(1, self.spec.capacity - 1)
 
     @property
     def furthest(self) -> int:
@@ -145,7 +145,7 @@ class Encoding(nn.Module):
 class EncodingSettings(Kind):
     """The part of a recipe that describes an encoding, and builds it."""
 
-    beyond: ClassVar[str]
+    extrapolation: ClassVar[str]
     """What happens at positions never trained."""
     source: ClassVar[str] = ""
     """Where it was published: authors, year, arXiv number."""
@@ -159,5 +159,5 @@ class EncodingSettings(Kind):
         return cls()
 
     @abstractmethod
-    def build(self, site: Site) -> Encoding:
+    def build(self, spec: BuildSpec) -> Encoding:
         """Make the encoding for a model; first weights come from the global generator."""

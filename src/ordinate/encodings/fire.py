@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.layout import Coordinates
 
 TINY = 1e-6
@@ -75,7 +75,7 @@ class Fire(EncodingSettings):
 
     name: ClassVar[str] = "fire"
     summary: ClassVar[str] = "scores biased by a learned function of distance relative to the place"
-    beyond: ClassVar[str] = (
+    extrapolation: ClassVar[str] = (
         "defined: distances are divided by the place, so that the ratio stays in the trained range"
     )
     source: ClassVar[str] = "Li et al. 2024, arXiv 2310.04418"
@@ -87,8 +87,8 @@ class Fire(EncodingSettings):
     @classmethod
     def for_contest(cls, terms: Terms) -> "Fire":
         """A threshold of a quarter of the longest training sequence: 512 of 2048 in the paper."""
-        return cls(threshold=terms.site.capacity / 4)
+        return cls(threshold=terms.spec.capacity / 4)
 
-    def build(self, site: Site) -> FireBias:
+    def build(self, spec: BuildSpec) -> FireBias:
         """An output for every head."""
-        return FireBias(1 if self.shared else site.layers, site.heads, self.hidden, self.threshold)
+        return FireBias(1 if self.shared else spec.layers, spec.heads, self.hidden, self.threshold)

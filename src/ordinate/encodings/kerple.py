@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import EncodingSettings, Site
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings
 from ordinate.encodings.positive import free, positive
 from ordinate.encodings.toeplitz import LagBias
 from ordinate.layout import Coordinates
@@ -72,12 +72,12 @@ class KerpleLog(EncodingSettings):
 
     name: ClassVar[str] = "kerple-log"
     summary: ClassVar[str] = "scores fall with the logarithm of distance, at a learned rate"
-    beyond: ClassVar[str] = "defined: the fall goes on"
+    extrapolation: ClassVar[str] = "defined: the fall goes on"
     source: ClassVar[str] = "Chi et al. 2022, arXiv 2205.09921"
 
-    def build(self, site: Site) -> KerpleLogBias:
+    def build(self, spec: BuildSpec) -> KerpleLogBias:
         """Two numbers for every layer and head."""
-        return KerpleLogBias(site.layers, site.heads)
+        return KerpleLogBias(spec.layers, spec.heads)
 
 
 class KerplePower(EncodingSettings):
@@ -90,9 +90,9 @@ class KerplePower(EncodingSettings):
 
     name: ClassVar[str] = "kerple-power"
     summary: ClassVar[str] = "scores fall with a learned power of distance"
-    beyond: ClassVar[str] = "defined: the fall goes on"
+    extrapolation: ClassVar[str] = "defined: the fall goes on"
     source: ClassVar[str] = "Chi et al. 2022, arXiv 2205.09921"
 
-    def build(self, site: Site) -> KerplePowerBias:
+    def build(self, spec: BuildSpec) -> KerplePowerBias:
         """Two numbers for every layer and head."""
-        return KerplePowerBias(site.layers, site.heads)
+        return KerplePowerBias(spec.layers, spec.heads)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import Encoding, EncodingSettings, NoPlaceError, Pairs, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, NoPlaceError, Pairs, Terms
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.layout import Coordinates
@@ -32,12 +32,12 @@ class Group(NamedTuple):
 class PairwiseEncoding(Encoding):
     """A table of vectors for every layer and group of heads; a relation without classes has none."""
 
-    def __init__(self, site: Site, groups: Sequence[Group], *, per_head: bool, std: float) -> None:
+    def __init__(self, spec: BuildSpec, groups: Sequence[Group], *, per_head: bool, std: float) -> None:
         super().__init__()
         self.heads = tuple(group.heads for group in groups)
-        self.bound = tuple(BoundRelation(group.relation, site.trained) for group in groups)
+        self.bound = tuple(BoundRelation(group.relation, spec.trained) for group in groups)
         self.tables = nn.ParameterList(
-            std * torch.randn(site.layers, group.heads if per_head else 1, bound.classes, site.dim)
+            std * torch.randn(spec.layers, group.heads if per_head else 1, bound.classes, spec.head_dim)
             for group, bound in zip(groups, self.bound, strict=True)
             if bound.classes
         )
@@ -82,7 +82,7 @@ class Pairwise(EncodingSettings):
 
     name: ClassVar[str] = "pairwise"
     summary: ClassVar[str] = "a key vector for every class of pairs of a relation"
-    beyond: ClassVar[str] = "defined: where the relation has no new classes; refused where it has"
+    extrapolation: ClassVar[str] = "defined: where the relation has no new classes; refused where it has"
     source: ClassVar[str] = "Sabbaghi et al. 2024, arXiv 2406.01895"
 
     relation: Relations = Field(
@@ -91,15 +91,15 @@ class Pairwise(EncodingSettings):
     per_head: bool = Field(True, description="own vectors for every head; false: one table for all of them")
     std: float = Field(0.5, ge=0, description="standard deviation of the first values")
 
-    def groups(self, site: Site) -> list[Group]:
+    def groups(self, spec: BuildSpec) -> list[Group]:
         """One group of heads for each relation."""
         count = len(self.relation)
-        if site.heads % count:
+        if spec.heads % count:
             raise OrdinateError(
-                f"model.encoding.relation has {count} relations for {site.heads} heads: "
+                f"model.encoding.relation has {count} relations for {spec.heads} heads: "
                 f"write a number of heads that is a multiple of {count}"
             )
-        return [Group(site.heads // count, relation) for relation in self.relation]
+        return [Group(spec.heads // count, relation) for relation in self.relation]
 
     @classmethod
     def for_contest(cls, terms: Terms) -> "Pairwise":
@@ -108,6 +108,6 @@ class Pairwise(EncodingSettings):
             raise NoPlaceError(f"no relation: {terms.told}")
         return cls(relation=terms.relation)
 
-    def build(self, site: Site) -> PairwiseEncoding:
+    def build(self, spec: BuildSpec) -> PairwiseEncoding:
         """A table for each group."""
-        return PairwiseEncoding(site, self.groups(site), per_head=self.per_head, std=self.std)
+        return PairwiseEncoding(spec, self.groups(spec), per_head=self.per_head, std=self.std)

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.encodings.sinusoidal import waves
 from ordinate.encodings.vectors import append
 from ordinate.errors import OrdinateError
@@ -75,7 +75,7 @@ class Randomized(EncodingSettings):
 
     name: ClassVar[str] = "randomized"
     summary: ClassVar[str] = "sinusoidal rows at sorted random positions, new ones for every batch"
-    beyond: ClassVar[str] = (
+    extrapolation: ClassVar[str] = (
         "defined: up to `furthest` tokens, all of whose positions are trained; refused above"
     )
     source: ClassVar[str] = "Ruoss et al. 2023, arXiv 2305.16843"
@@ -88,8 +88,8 @@ class Randomized(EncodingSettings):
         """Four times as many positions as tokens are measured: 2048 for 500 in the paper."""
         return cls(width=terms.columns, furthest=4 * len(terms.measured))
 
-    def build(self, site: Site) -> RandomizedEncoding:
+    def build(self, spec: BuildSpec) -> RandomizedEncoding:
         """The longest trained sequence has to fit."""
         encoding = RandomizedEncoding(self.furthest, self.width)
-        encoding.check(site.capacity)
+        encoding.check(spec.capacity)
         return encoding

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
 from ordinate.layout import Coordinates
 
 
@@ -71,11 +71,11 @@ class Rope(EncodingSettings):
 
     name: ClassVar[str] = "rope"
     summary: ClassVar[str] = "queries and keys turned by their place in the sequence"
-    beyond: ClassVar[str] = "defined: unseen distances give angles never trained"
+    extrapolation: ClassVar[str] = "defined: unseen distances give angles never trained"
     source: ClassVar[str] = "Su et al. 2021, arXiv 2104.09864"
 
     base: float = Field(10000.0, gt=1)
 
-    def build(self, site: Site) -> RotaryEncoding:
+    def build(self, spec: BuildSpec) -> RotaryEncoding:
         """Any capacity will do."""
         return RotaryEncoding(self.base)

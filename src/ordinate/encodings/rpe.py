@@ -17,7 +17,7 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.positive import free, positive
 from ordinate.encodings.toeplitz import LagBias
 from ordinate.errors import OrdinateError
@@ -88,7 +88,7 @@ class LogBias(SlopeBias):
 class RpeSettings(EncodingSettings):
     """What both kinds share."""
 
-    beyond: ClassVar[str] = "defined: the fall goes on"
+    extrapolation: ClassVar[str] = "defined: the fall goes on"
     source: ClassVar[str] = "Wang and E 2024, arXiv 2402.00522"
 
     first: tuple[float, float] = Field(
@@ -104,11 +104,11 @@ class RpeSettings(EncodingSettings):
             )
         return self
 
-    def slopes(self, site: Site) -> Float[Tensor, "layer head"]:
+    def slopes(self, spec: BuildSpec) -> Float[Tensor, "layer head"]:
         """Spaced geometrically over the heads, the same in all layers."""
         least, most = self.first
-        place = torch.linspace(0, 1, site.heads) if site.heads > 1 else torch.tensor([0.5])
-        return (least * (most / least) ** place).repeat(site.layers, 1)
+        place = torch.linspace(0, 1, spec.heads) if spec.heads > 1 else torch.tensor([0.5])
+        return (least * (most / least) ** place).repeat(spec.layers, 1)
 
 
 class RpeLin(RpeSettings):
@@ -124,9 +124,9 @@ class RpeLin(RpeSettings):
         (1 / 256, 1.0), description="smallest and largest slope at first; one head has their geometric mean"
     )
 
-    def build(self, site: Site) -> LinBias:
+    def build(self, spec: BuildSpec) -> LinBias:
         """A slope for every layer and head."""
-        return LinBias(self.slopes(site))
+        return LinBias(self.slopes(spec))
 
 
 class RpeLog(RpeSettings):
@@ -153,6 +153,6 @@ class RpeLog(RpeSettings):
         """With lag 0, which every other encoding sees."""
         return cls(shift=1)
 
-    def build(self, site: Site) -> LogBias:
+    def build(self, spec: BuildSpec) -> LogBias:
         """A slope for every layer and head."""
-        return LogBias(self.slopes(site), self.shift)
+        return LogBias(self.slopes(spec), self.shift)

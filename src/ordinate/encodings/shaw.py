@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.relations import relative
 
@@ -20,7 +20,7 @@ class Shaw(EncodingSettings):
 
     name: ClassVar[str] = "shaw"
     summary: ClassVar[str] = "a key vector for every distance in the sequence (RPE)"
-    beyond: ClassVar[str] = "refused: longer distances have no vector; defined everywhere with `clip`"
+    extrapolation: ClassVar[str] = "refused: longer distances have no vector; defined everywhere with `clip`"
     source: ClassVar[str] = "Shaw et al. 2018, arXiv 1803.02155"
 
     clip: int | None = Field(
@@ -29,15 +29,15 @@ class Shaw(EncodingSettings):
     per_head: bool = Field(False, description="own vectors for every head")
     std: float = Field(0.02, ge=0, description="standard deviation of the first values")
 
-    def groups(self, site: Site) -> list[Group]:
+    def groups(self, spec: BuildSpec) -> list[Group]:
         """All heads with `relative(clip=...)`."""
-        return [Group(site.heads, relative(clip=self.clip))]
+        return [Group(spec.heads, relative(clip=self.clip))]
 
     @classmethod
     def for_contest(cls, terms: Terms) -> "Shaw":
         """Distances beyond those of training share a vector."""
         return cls(clip=terms.distance)
 
-    def build(self, site: Site) -> PairwiseEncoding:
+    def build(self, spec: BuildSpec) -> PairwiseEncoding:
         """A table for the one group."""
-        return PairwiseEncoding(site, self.groups(site), per_head=self.per_head, std=self.std)
+        return PairwiseEncoding(spec, self.groups(spec), per_head=self.per_head, std=self.std)

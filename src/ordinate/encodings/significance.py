@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.fields import known_fields, number_fields
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.encodings.sinusoidal import waves
@@ -21,23 +21,23 @@ from ordinate.relations import Relation, aligned, between, everywhere, uniform, 
 class SignificanceEncoding(PairwiseEncoding):
     """Special heads relate digits by significance; tokens outside the numbers carry waves of their ordinate."""
 
-    def __init__(self, site: Site, settings: "Significance") -> None:
-        special = settings.special or max(1, site.heads // 2)
-        if special > site.heads:
+    def __init__(self, spec: BuildSpec, settings: "Significance") -> None:
+        special = settings.special or max(1, spec.heads // 2)
+        if special > spec.heads:
             raise OrdinateError(
-                f"model.encoding.special = {special} is more than the {site.heads} heads of the model: "
-                f"write at most {site.heads}"
+                f"model.encoding.special = {special} is more than the {spec.heads} heads of the model: "
+                f"write at most {spec.heads}"
             )
-        numbers = number_fields(settings.fields, site.trained, settings.name)
+        numbers = number_fields(settings.fields, spec.trained, settings.name)
         digits: Relation = aligned(*numbers)
         if settings.reach is not None:
             digits = digits * window(settings.reach, settings.reach)
         if settings.uniform is not None:
-            alike = known_fields(settings.uniform, site.trained, settings.name)
+            alike = known_fields(settings.uniform, spec.trained, settings.name)
             digits = uniform(*alike) * between(numbers, alike) | digits
-        groups = [Group(special, digits | everywhere()), Group(site.heads - special, everywhere())]
+        groups = [Group(special, digits | everywhere()), Group(spec.heads - special, everywhere())]
         super().__init__(
-            site, [group for group in groups if group.heads], per_head=settings.per_head, std=settings.std
+            spec, [group for group in groups if group.heads], per_head=settings.per_head, std=settings.std
         )
         self.numbers = numbers
         self.width = self.extra_features = settings.width
@@ -79,7 +79,7 @@ class Significance(EncodingSettings):
     summary: ClassVar[str] = (
         "numbers in text: some heads relate digits by significance, text keeps its places"
     )
-    beyond: ClassVar[str] = (
+    extrapolation: ClassVar[str] = (
         "refused: longer numbers have untrained classes; defined everywhere with `reach`; text: defined"
     )
     source: ClassVar[str] = "Sabbaghi et al. 2024, arXiv 2406.01895"
@@ -103,6 +103,6 @@ class Significance(EncodingSettings):
         """Digits further apart than every field of several tokens shows in training are plain."""
         return cls(width=terms.columns, reach=_apart(terms.trained))
 
-    def build(self, site: Site) -> SignificanceEncoding:
+    def build(self, spec: BuildSpec) -> SignificanceEncoding:
         """Two groups of heads: special ones first."""
-        return SignificanceEncoding(site, self)
+        return SignificanceEncoding(spec, self)

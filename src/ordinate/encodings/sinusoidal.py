@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.vectors import DUMMY, VectorEncoding, rows
 from ordinate.layout import Coordinates
 
@@ -53,7 +53,7 @@ class Sinusoidal(EncodingSettings):
 
     name: ClassVar[str] = "sinusoidal"
     summary: ClassVar[str] = "sines and cosines of geometric frequencies, base 10000"
-    beyond: ClassVar[str] = "defined: by the formula; refused only in models that append a dummy token"
+    extrapolation: ClassVar[str] = "defined: by the formula; refused only in models that append a dummy token"
     source: ClassVar[str] = "Vaswani et al. 2017, arXiv 1706.03762"
 
     width: int = Field(2, ge=1, le=4096, description="columns appended to a token")
@@ -63,6 +63,6 @@ class Sinusoidal(EncodingSettings):
         """As many columns as others append."""
         return cls(width=terms.columns)
 
-    def build(self, site: Site) -> SinusoidalEncoding:
+    def build(self, spec: BuildSpec) -> SinusoidalEncoding:
         """The capacity says where a dummy stands, and nothing else."""
-        return SinusoidalEncoding(site.capacity, self.width)
+        return SinusoidalEncoding(spec.capacity, self.width)

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.encodings.toeplitz import by_difference
 from ordinate.layout import Coordinates
 
@@ -75,7 +75,7 @@ class T5(EncodingSettings):
 
     name: ClassVar[str] = "t5"
     summary: ClassVar[str] = "scores biased by buckets of distance, wider ones further away"
-    beyond: ClassVar[str] = (
+    extrapolation: ClassVar[str] = (
         "defined: from `furthest` on all distances share a bucket; buckets never met keep first values"
     )
     source: ClassVar[str] = "Raffel et al. 2020, arXiv 1910.10683"
@@ -99,6 +99,6 @@ class T5(EncodingSettings):
         """A bucket for all distances beyond training. A quarter of the buckets are single distances, never all."""
         return cls(buckets=max(4, min(32, 4 * (terms.distance - 1))), furthest=max(2, terms.distance))
 
-    def build(self, site: Site) -> T5Bias:
+    def build(self, spec: BuildSpec) -> T5Bias:
         """A row for every head."""
-        return T5Bias(site.heads, self.buckets, self.furthest, self.std)
+        return T5Bias(spec.heads, self.buckets, self.furthest, self.std)

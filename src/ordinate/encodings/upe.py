@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ordinate.encodings.encoding import EncodingSettings, NoPlaceError, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, EncodingSettings, NoPlaceError, Terms
 from ordinate.encodings.fields import known_fields
 from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.relations import relative, uniform
@@ -21,7 +21,7 @@ class Upe(EncodingSettings):
 
     name: ClassVar[str] = "upe"
     summary: ClassVar[str] = "keys of some fields act alike on all queries, the rest by distance"
-    beyond: ClassVar[str] = (
+    extrapolation: ClassVar[str] = (
         "refused: longer distances have no vector; defined with `clip` where the fields keep their length"
     )
     source: ClassVar[str] = "Sabbaghi et al. 2024, arXiv 2406.01895"
@@ -35,10 +35,10 @@ class Upe(EncodingSettings):
     per_head: bool = Field(False, description="own vectors for every head")
     std: float = Field(0.02, ge=0, description="standard deviation of the first values")
 
-    def groups(self, site: Site) -> list[Group]:
+    def groups(self, spec: BuildSpec) -> list[Group]:
         """All heads with `uniform(fields) | relative(clip=...)`."""
-        fields = known_fields(self.fields, site.trained, self.name)
-        return [Group(site.heads, uniform(*fields) | relative(clip=self.clip))]
+        fields = known_fields(self.fields, spec.trained, self.name)
+        return [Group(spec.heads, uniform(*fields) | relative(clip=self.clip))]
 
     @classmethod
     def for_contest(cls, terms: Terms) -> "Upe":
@@ -48,6 +48,6 @@ class Upe(EncodingSettings):
         # The multiplier is the first token: the largest distance is to it, and has no vector of its own.
         return cls(clip=terms.distance - 1)
 
-    def build(self, site: Site) -> PairwiseEncoding:
+    def build(self, spec: BuildSpec) -> PairwiseEncoding:
         """A table for the one group."""
-        return PairwiseEncoding(site, self.groups(site), per_head=self.per_head, std=self.std)
+        return PairwiseEncoding(spec, self.groups(spec), per_head=self.per_head, std=self.std)

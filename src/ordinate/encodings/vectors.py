@@ -15,7 +15,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import Encoding, EncodingSettings, Site, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.errors import OrdinateError
 from ordinate.layout import Coordinates
 
@@ -115,12 +115,12 @@ class OneHot(EncodingSettings):
 
     name: ClassVar[str] = "one-hot"
     summary: ClassVar[str] = "P = I, every position its own axis (the published choice)"
-    beyond: ClassVar[str] = "refused: positions beyond the built length have no vector"
+    extrapolation: ClassVar[str] = "refused: positions beyond the built length have no vector"
     source: ClassVar[str] = "Back de Luca et al. 2024, arXiv 2410.01686"
 
-    def build(self, site: Site) -> VectorEncoding:
+    def build(self, spec: BuildSpec) -> VectorEncoding:
         """Identity matrix of the capacity."""
-        return TableEncoding(one_hot(site.capacity))
+        return TableEncoding(one_hot(spec.capacity))
 
 
 class Binary(EncodingSettings):
@@ -131,12 +131,12 @@ class Binary(EncodingSettings):
 
     name: ClassVar[str] = "binary"
     summary: ClassVar[str] = "ceil(log2 n) bits of the position as -1 / +1"
-    beyond: ClassVar[str] = "refused: positions beyond the built length have no vector"
+    extrapolation: ClassVar[str] = "refused: positions beyond the built length have no vector"
     source: ClassVar[str] = "Back de Luca et al. 2024, arXiv 2410.01686"
 
-    def build(self, site: Site) -> VectorEncoding:
+    def build(self, spec: BuildSpec) -> VectorEncoding:
         """Bits of 0 .. capacity - 1."""
-        return TableEncoding(binary(site.capacity))
+        return TableEncoding(binary(spec.capacity))
 
 
 class Learned(EncodingSettings):
@@ -147,7 +147,7 @@ class Learned(EncodingSettings):
 
     name: ClassVar[str] = "learned"
     summary: ClassVar[str] = "a trained vector a position, shared by all layers"
-    beyond: ClassVar[str] = "refused: positions beyond the built length were never trained"
+    extrapolation: ClassVar[str] = "refused: positions beyond the built length were never trained"
     source: ClassVar[str] = "Gehring et al. 2017, arXiv 1705.03122"
 
     width: int = Field(16, ge=1, le=4096, description="columns appended to a token")
@@ -158,6 +158,6 @@ class Learned(EncodingSettings):
         """As many columns as others append."""
         return cls(width=terms.columns)
 
-    def build(self, site: Site) -> VectorEncoding:
+    def build(self, spec: BuildSpec) -> VectorEncoding:
         """Draw the first vectors from the global generator, as every module does."""
-        return TableEncoding(torch.randn(site.capacity, self.width) * self.std, trained=True)
+        return TableEncoding(torch.randn(spec.capacity, self.width) * self.std, trained=True)

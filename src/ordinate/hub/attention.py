@@ -16,7 +16,7 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 
 from ordinate.attention import Content, ContentClass, Form
-from ordinate.encodings import EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Site, Upe
+from ordinate.encodings import BuildSpec, EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Upe
 from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub.entry import Entry, digest
@@ -110,18 +110,18 @@ def _build(
     if not isinstance(form, Content | ContentClass):
         raise OrdinateError(f"form {form.name!r} does not fit a host: write Content() or ContentClass()")
     heads = config.num_attention_heads
-    site = Site(
+    spec = BuildSpec(
         (standing(trained),),
         layers=config.num_hidden_layers,
         heads=heads,
-        dim=config.hidden_size // heads,
+        head_dim=config.hidden_size // heads,
     )
-    groups = encoding.groups(site)
+    groups = encoding.groups(spec)
     if _looks_back(config):
         groups = [Group(group.heads, group.relation * causal()) for group in groups]
-    built = PairwiseEncoding(site, groups, per_head=encoding.per_head, std=encoding.std)
+    built = PairwiseEncoding(spec, groups, per_head=encoding.per_head, std=encoding.std)
     for bound in built.bound:
-        bound.pattern(site.trained[0])  # refuses tokens without any key
+        bound.pattern(spec.trained[0])  # refuses tokens without any key
         if isinstance(form, ContentClass) and not bound.classes:
             raise OrdinateError(
                 f"{bound.relation} has no classes to look for: multiply it with relative(clip=8)"

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from torch import nn
 
 from ordinate.attention import ConcatAttention, ContentKeys, MultiHead, PositionalAttention
-from ordinate.encodings import Combined, Encoding, Learned, OneHot, Pairwise, Site, VectorEncoding
+from ordinate.encodings import BuildSpec, Combined, Encoding, Learned, OneHot, Pairwise, VectorEncoding
 from ordinate.models.encoder import Encoder
 from ordinate.models.inputs import Problem
 from ordinate.models.settings import Encodings, ModelSettings, needs_vectors
@@ -45,7 +45,7 @@ class DecoderSettings(ModelSettings):
         positions = self.build_encoding(task.trained(), layers, dim)
         encoding = positions
         if self.causal:
-            back = Pairwise(relation=(causal(),)).build(Site(task.trained(), layers, self.heads, dim))
+            back = Pairwise(relation=(causal(),)).build(BuildSpec(task.trained(), layers, self.heads, dim))
             encoding = Combined(positions, back)
         model = Encoder(
             task.features,

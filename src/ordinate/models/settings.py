@@ -19,6 +19,7 @@ from ordinate.attention import (
 from ordinate.encodings import (
     ENCODINGS,
     Binary,
+    BuildSpec,
     Combined,
     Encoding,
     EncodingSettings,
@@ -28,7 +29,6 @@ from ordinate.encodings import (
     Rope,
     Shaw,
     Sinusoidal,
-    Site,
     VectorEncoding,
 )
 from ordinate.kinds import Kind, choose
@@ -83,10 +83,10 @@ class ModelSettings(Kind):
         a_token = layers * (4 * self.heads * source + 4 * self.width + 2 * self.hidden + self.heads * tokens)
         return parameters, a_token
 
-    def build_encoding(self, trained: Sequence[Coordinates], layers: int, dim: int) -> Encoding:
+    def build_encoding(self, trained: Sequence[Coordinates], layers: int, head_dim: int) -> Encoding:
         """One encoding, or several that work together."""
-        site = Site(tuple(trained), layers, self.heads, dim)
-        built = [settings.build(site) for settings in self.encoding]
+        spec = BuildSpec(tuple(trained), layers, self.heads, head_dim)
+        built = [settings.build(spec) for settings in self.encoding]
         return built[0] if len(built) == 1 else Combined(*built)
 
 
@@ -106,7 +106,7 @@ class ConcatSettings(ModelSettings):
         """Assemble the model, with a dummy node behind the task's tokens."""
         layers = self.layers or int(math.log2(max(task.lengths()))) + 1
         trained = [append_dummy(coordinates) for coordinates in task.trained()]
-        encoding = self.build_encoding(trained, layers, dim=self.width)
+        encoding = self.build_encoding(trained, layers, head_dim=self.width)
         return Transformer(
             task.features,
             task.outputs,
@@ -223,7 +223,7 @@ class ResidualEncoder(ModelSettings):
     def build(self, task: Problem) -> Encoder:
         """Assemble the model."""
         layers = self.layers or 4
-        encoding = self.build_encoding(task.trained(), layers, dim=self.width // self.heads)
+        encoding = self.build_encoding(task.trained(), layers, head_dim=self.width // self.heads)
         return Encoder(
             task.features,
             task.outputs,

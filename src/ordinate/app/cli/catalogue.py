@@ -22,7 +22,7 @@ def encodings(json: Json = False) -> None:
     from ordinate.encodings import ENCODINGS
 
     found = [
-        {**facts_of(kind), "beyond": kind.beyond, "source": kind.source, "options": options_of(kind)}
+        {**facts_of(kind), "beyond": kind.extrapolation, "source": kind.source, "options": options_of(kind)}
         for kind in ENCODINGS.values()
     ]
     show_catalogue("encodings", found, ("name", "summary", "beyond", "source"), json)

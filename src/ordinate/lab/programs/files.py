@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from ordinate.attention import ConcatAttention, PositionalAttention, TableAttention
-from ordinate.encodings import OneHot, Site, VectorEncoding
+from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.errors import OrdinateError
 from ordinate.lab.programs.compiler.bounds import error_bound
 from ordinate.lab.programs.compiler.compile import Compiled
@@ -86,8 +86,8 @@ def restore(tensors: dict[str, torch.Tensor], meta: dict[str, Any], where: Path)
     """The model whose weights these are, built from the meta beside them."""
     try:
         n, width, heads, dtype = meta["n"], meta["width"], meta["heads"], getattr(torch, meta["dtype"])
-        site = Site((append_dummy(number_coordinates(n)),), meta["layers"], heads, width)
-        encoding = OneHot().build(site)
+        spec = BuildSpec((append_dummy(number_coordinates(n)),), meta["layers"], heads, width)
+        encoding = OneHot().build(spec)
         attentions = [_attention(meta, tensors, encoding, layer) for layer in range(meta["layers"])]
         model = Transformer(
             meta["features"], meta["outputs"], meta["hidden"], attentions, encoding, embed_positions=True

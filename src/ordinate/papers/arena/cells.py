@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ordinate.encodings import ENCODINGS, EncodingSettings, NoPlaceError, Pairwise, Site, Terms
+from ordinate.encodings import ENCODINGS, BuildSpec, EncodingSettings, NoPlaceError, Pairwise, Terms
 from ordinate.lab.training import Evaluation, Linear, Muon, Recipe, Training
 from ordinate.models import ResidualEncoder
 from ordinate.papers.arena.contests import FACTORS, Contest, Lengths, contests
@@ -42,9 +42,9 @@ class Size:
 
     def terms(self, contest: Contest) -> Terms:
         """What encodings are told of a contest at this scale."""
-        site = Site(contest.task.trained(), self.layers, self.heads, self.width // self.heads)
+        spec = BuildSpec(contest.task.trained(), self.layers, self.heads, self.width // self.heads)
         measured = contest.task.coordinates(FACTORS[-1] * contest.length)
-        return Terms(site, measured, relation=contest.relation, told=contest.told)
+        return Terms(spec, measured, relation=contest.relation, told=contest.told)
 
     @property
     def training(self) -> Training:
@@ -116,7 +116,7 @@ def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
         settings = entrant.settings(terms)
     except NoPlaceError as reason:
         return Cell(contest, entrant, None, absent=str(reason))
-    factors = reached(settings, contest, terms.site)
+    factors = reached(settings, contest, terms.spec)
     axes = {"length": tuple(contest.at("length", factor) for factor in factors)}
     if contest.numeric:
         axes["scale"] = (2.0, 4.0, 10.0)

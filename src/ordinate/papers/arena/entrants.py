@@ -17,12 +17,12 @@ from pydantic import ValidationError
 from ordinate.attention import Content, ContentClass, Form
 from ordinate.encodings import (
     ENCODINGS,
+    BuildSpec,
     Encoding,
     EncodingSettings,
     NoPlaceError,
     NoPosition,
     Pairwise,
-    Site,
     Terms,
 )
 from ordinate.errors import OrdinateError, explain
@@ -102,34 +102,34 @@ def _is_alike(entrant: Entrant, contests: Sequence[Terms]) -> bool:
             settings = entrant.settings(terms)
         except NoPlaceError:
             continue
-        return alike_on_both_sides(built(settings, terms.site), terms.trained, terms.site.heads)
+        return alike_on_both_sides(built(settings, terms.spec), terms.trained, terms.spec.heads)
     return False
 
 
 def _classes(terms: Terms) -> EncodingSettings:
     settings = Pairwise.for_contest(terms)
-    if not built(settings, terms.site).state_dict():
+    if not built(settings, terms.spec).state_dict():
         raise NoPlaceError("its relation has no classes, which keys would be made of")
     return settings
 
 
-def built(settings: EncodingSettings, site: Site) -> Encoding:
+def built(settings: EncodingSettings, spec: BuildSpec) -> Encoding:
     """The encoding of a model; the global generator stays as it was."""
     with torch.random.fork_rng(devices=[]):
-        return settings.build(site).eval()
+        return settings.build(spec).eval()
 
 
-def reached(settings: EncodingSettings, contest: Contest, site: Site) -> tuple[int, ...]:
+def reached(settings: EncodingSettings, contest: Contest, spec: BuildSpec) -> tuple[int, ...]:
     """The multiples of the trained length that an encoding can be asked for; one that refuses says so itself.
 
     >>> from ordinate.papers.arena.contests import Lengths, contests
     >>> from ordinate.encodings import Learned, Sinusoidal
     >>> copies = contests(Lengths(5, 8, 10, 10, 16, 2))["copy"]
-    >>> site = Site(copies.task.trained())
-    >>> reached(Sinusoidal(), copies, site), reached(Learned(), copies, site)
+    >>> spec = BuildSpec(copies.task.trained())
+    >>> reached(Sinusoidal(), copies, spec), reached(Learned(), copies, spec)
     ((1, 2, 4, 10), (1,))
     """
-    encoding = built(settings, site)
+    encoding = built(settings, spec)
     found = []
     for factor in FACTORS:
         coordinates = contest.task.coordinates(factor * contest.length)

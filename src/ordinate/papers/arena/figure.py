@@ -134,7 +134,7 @@ class Arena(Trained):
             f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
             "What happens beyond training, as each encoding states it: "
             + "; ".join(
-                f"{place['entrant']}: {ENCODINGS[place['entrant']].beyond}"
+                f"{place['entrant']}: {ENCODINGS[place['entrant']].extrapolation}"
                 for place in document["ranking"]
                 if place["entrant"] in ENCODINGS
             )

@@ -15,9 +15,9 @@ def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int
     An encoding that adds nothing to scores, or enters elsewhere as well, is none of these: columns and rotations tell
     left from right, and classes of pairs are declared with the mask that they need.
 
-    >>> from ordinate.encodings import T5, Alibi, Site
+    >>> from ordinate.encodings import T5, Alibi, BuildSpec
     >>> here = Coordinates.of(number=range(5))
-    >>> [alike_on_both_sides(kind().build(Site((here,), heads=2)), here, heads=2) for kind in (Alibi, T5)]
+    >>> [alike_on_both_sides(kind().build(BuildSpec((here,), heads=2)), here, heads=2) for kind in (Alibi, T5)]
     [True, False]
     """
     with torch.random.fork_rng(devices=[]), torch.no_grad():

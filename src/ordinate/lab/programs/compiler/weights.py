@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ordinate.attention import TableAttention, dense_attention
 from ordinate.attention.table import DUMMY_SOURCE
-from ordinate.encodings import OneHot, Site, VectorEncoding
+from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.lab.programs.compiler.columns import Allocation, Head, Layer
 from ordinate.lab.programs.compiler.graph import Constant, Input, Receive
 from ordinate.lab.tasks.numbers.base import number_coordinates
@@ -26,7 +26,7 @@ def build(allocation: Allocation, dtype: torch.dtype) -> Transformer:
     graph = allocation.schedule.graph
     coordinates = append_dummy(number_coordinates(graph.n))
     encoding = OneHot().build(
-        Site((coordinates,), len(allocation.layers), allocation.heads, allocation.width)
+        BuildSpec((coordinates,), len(allocation.layers), allocation.heads, allocation.width)
     )
     attentions = [_attention(allocation, layer, k) for k, layer in enumerate(allocation.layers)]
     outputs = len(graph.outputs)
