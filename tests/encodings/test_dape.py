@@ -10,10 +10,10 @@ from ordinate.attention import MemoryAttention, hooks, patched
 from ordinate.attention.attention import ContentAttention
 from ordinate.attention.memory import DotProducts
 from ordinate.attention.multihead import ContentKeys
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, Pairwise, dape
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.layout import Coordinates
 from ordinate.relations import causal, relative, window
 
 HEADS, LAYERS = 2, 2

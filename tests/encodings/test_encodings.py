@@ -7,11 +7,11 @@ import torch
 from torch.func import functional_call
 
 from ordinate.attention.dot_product import attention_scores, attention_weights
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, OneHot, Pairs, Pairwise, Rope
 from ordinate.encodings.cache import Cache
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.layout import Coordinates
 from ordinate.relations import BoundRelation, aligned, causal, relative, window
 
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import (
     T5,
     Alibi,
@@ -22,7 +23,6 @@ from ordinate.encodings import (
 from ordinate.encodings.alibi import slopes
 from ordinate.encodings.t5 import bucket
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 from ordinate.relations import ABSENT
 
 TOKENS = Coordinates.of(number=range(9))

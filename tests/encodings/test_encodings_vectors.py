@@ -7,13 +7,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, OneHot, RotaryEncoding, TableEncoding
 from ordinate.encodings.randomized import drawn, spread
 from ordinate.encodings.rope import rotate_pairs
 from ordinate.encodings.sinusoidal import waves
 from ordinate.encodings.vectors import binary, one_hot, rows
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 
 def tokens(length: int) -> Coordinates:

@@ -10,7 +10,7 @@ from transformers import (
 )
 
 from ordinate.attention import Content, ContentClass
-from ordinate.layout import Coordinates
+from ordinate.coordinates import Coordinates
 
 WORDS, WIDTH, HEADS, LAYERS, PLACES = 13, 16, 4, 2, 24
 

@@ -10,11 +10,11 @@ from transformers import (
 
 from ordinate.attention import ClassKeys, Content, ContentClass, ContentKeys
 from ordinate.attention.choose import is_sparse
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, Pairwise, PairwiseEncoding, Shaw, Upe
 from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
-from ordinate.layout import Coordinates
 from ordinate.relations import everywhere, relative, uniform, window
 from tests.hub.hosts import (
     FORMS,

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.attention import ContentClass
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Alibi, Combined, Pairwise
 from ordinate.lab.tasks import make_task
-from ordinate.layout import Coordinates
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import BoundRelation, aligned, itself, leap, window
 

@@ -7,12 +7,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Pairwise
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.structure import reach
 from ordinate.lab.tasks import make_task
-from ordinate.layout import Coordinates
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import (
     ABSENT,

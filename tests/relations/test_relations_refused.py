@@ -5,12 +5,12 @@ import re
 import pytest
 import torch
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Learned, Pairwise
 from ordinate.errors import OrdinateError
 from ordinate.lab.structure import check
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.numbers.base import Numbers
-from ordinate.layout import Coordinates
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import (
     BoundRelation,

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.hooks import Hook
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Combined, Encoding, VectorEncoding
-from ordinate.layout import Coordinates
 
 
 class ConcatAttention(nn.Module, ABC):

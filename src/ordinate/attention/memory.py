@@ -27,11 +27,11 @@ from ordinate.attention.decay import content_decay_attention, decay_attention, p
 from ordinate.attention.hard import hard_weights
 from ordinate.attention.hooks import Hook
 from ordinate.attention.toeplitz import lag_attention
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, SlopeBias
 from ordinate.encodings.toeplitz import by_lag
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
-from ordinate.layout import Coordinates
 
 Tokens = Float[Tensor, "batch token width"]
 

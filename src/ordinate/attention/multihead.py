@@ -21,9 +21,9 @@ from torch import Tensor, nn
 from ordinate.attention.choose import attend, is_sparse
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.hooks import Hook
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, Pairs
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 Heads = Float[Tensor, "batch head token dim"]
 Bias = Float[Tensor, "#head query key"] | None

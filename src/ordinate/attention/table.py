@@ -14,9 +14,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from ordinate.attention.attention import ConcatAttention, PositionalAttention
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, VectorEncoding
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 DUMMY_SOURCE = -1
 

@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, EncodingSettings
 from ordinate.encodings.toeplitz import LagBias, by_distance
-from ordinate.layout import Coordinates
 
 
 def slopes(heads: int) -> list[float]:

@@ -5,8 +5,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Pairs
-from ordinate.layout import Coordinates
 
 
 class NoPosition(EncodingSettings):

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.alibi import Alibi
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
 from ordinate.encodings.fire import Fire
@@ -22,7 +23,6 @@ from ordinate.encodings.kerple import KerpleLog, KerplePower
 from ordinate.encodings.rpe import RpeLin
 from ordinate.encodings.t5 import T5
 from ordinate.kinds import choose
-from ordinate.layout import Coordinates
 
 BASES: dict[str, type[EncodingSettings]] = {
     base.name: base for base in (KerpleLog, KerplePower, Alibi, Fire, T5, RpeLin)

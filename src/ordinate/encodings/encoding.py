@@ -18,9 +18,9 @@ from typing import ClassVar, NamedTuple
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
-from ordinate.layout import Coordinates
 from ordinate.relations import Pattern, Relation
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.vectors import DUMMY
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 TEXT = "text"
 """Field of words; their ordinates are places in the text."""

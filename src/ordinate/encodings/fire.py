@@ -8,9 +8,9 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
-from ordinate.layout import Coordinates
 
 TINY = 1e-6
 """Keeps 0 / 0 away should the threshold reach 0."""

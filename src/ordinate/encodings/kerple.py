@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import BuildSpec, EncodingSettings
 from ordinate.encodings.positive import free, positive
 from ordinate.encodings.toeplitz import LagBias
-from ordinate.layout import Coordinates
 
 
 class KerpleBias(LagBias):

@@ -15,10 +15,10 @@ from jaxtyping import Float
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, NoPlaceError, Pairs, Terms
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.layout import Coordinates
 from ordinate.relations import RELATIONS, BoundRelation, Relation, relative
 
 

@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import Encoding
 from ordinate.encodings.vectors import append
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 
 class PlaceEncoding(Encoding):

@@ -7,12 +7,12 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.encodings.sinusoidal import waves
 from ordinate.encodings.vectors import append
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 
 def drawn(tokens: int, furthest: int) -> Int[Tensor, " token"]:

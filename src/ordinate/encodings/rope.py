@@ -7,9 +7,9 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
-from ordinate.layout import Coordinates
 
 
 def rotate_pairs(

@@ -17,11 +17,11 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.positive import free, positive
 from ordinate.encodings.toeplitz import LagBias
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 
 class SlopeBias(LagBias):

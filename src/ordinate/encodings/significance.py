@@ -7,6 +7,7 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.fields import known_fields, number_fields
@@ -14,7 +15,6 @@ from ordinate.encodings.pairwise import Group, PairwiseEncoding
 from ordinate.encodings.sinusoidal import waves
 from ordinate.encodings.vectors import append
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 from ordinate.relations import Relation, aligned, between, everywhere, uniform, window
 
 

@@ -7,10 +7,10 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
 from ordinate.encodings.vectors import DUMMY, VectorEncoding, rows
-from ordinate.layout import Coordinates
 
 
 def waves(position: Int[Tensor, " token"], width: int) -> Float[Tensor, "token width"]:

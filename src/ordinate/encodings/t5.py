@@ -8,10 +8,10 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.encodings.toeplitz import by_difference
-from ordinate.layout import Coordinates
 
 
 def bucket(difference: Int[Tensor, "..."], buckets: int, furthest: int) -> Int[Tensor, "..."]:

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import Encoding
-from ordinate.layout import Coordinates
 
 
 def by_difference(values: Float[Tensor, "head difference"]) -> Float[Tensor, "head query key"]:

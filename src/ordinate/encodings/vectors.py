@@ -14,10 +14,10 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.cache import Cache
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Terms
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 DUMMY = "dummy"
 """Field of the scratch token that a model appends; it keeps the last row of P at every length."""

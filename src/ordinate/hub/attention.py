@@ -16,12 +16,12 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 
 from ordinate.attention import Content, ContentClass, Form
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Upe
 from ordinate.encodings.pairwise import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub.entry import Entry, digest
 from ordinate.hub.interface import NAME, ClassVectors, Standing
-from ordinate.layout import Coordinates
 from ordinate.relations import causal
 
 Host = TypeVar("Host", bound=nn.Module)

@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, Val
 from pydantic_core import PydanticSerializationError
 
 from ordinate.attention import FORMS, Form
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, EncodingSettings
 from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import choose
-from ordinate.layout import Coordinates
 
 CONFIG = "config.json"
 OPENED_BY = "ordinate.hub.load"

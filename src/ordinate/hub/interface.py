@@ -25,10 +25,10 @@ from transformers.masking_utils import (
 from ordinate.attention import attend, attention_scores, mix
 from ordinate.attention.decay import present_weights
 from ordinate.attention.multihead import Looked
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Pairs, PairwiseEncoding
 from ordinate.encodings.cache import Cache
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 NAME = "ordinate"
 """Of this attention among those of `transformers`."""

@@ -10,11 +10,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model
 from transformers import GenerationConfig, PreTrainedModel
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.hub.attention import Host, base_of, in_a_row, put_attention
 from ordinate.hub.entry import CONFIG, digest, read_config, read_entry
 from ordinate.hub.interface import NAME, Standing
-from ordinate.layout import Coordinates
 
 WEIGHTS = "model.safetensors"
 GENERATION = "generation_config.json"

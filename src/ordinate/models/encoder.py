@@ -25,8 +25,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import ConcatAttention, MultiHead
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding
-from ordinate.layout import Coordinates
 from ordinate.models.dropout import Dropout
 from ordinate.models.inputs import Inputs, as_features
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ordinate.layout import Coordinates
+from ordinate.coordinates import Coordinates
 
 Inputs = Float[Tensor, "batch token feature"] | Int[Tensor, "batch token"]
 """Numbers, `features` of them a token; or symbols, one a token, as indices below `features`.

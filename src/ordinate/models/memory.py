@@ -18,9 +18,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import MemoryAttention
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding
 from ordinate.kinds import Kind
-from ordinate.layout import Coordinates
 from ordinate.models.inputs import Inputs, as_features
 from ordinate.models.precision import Precision
 

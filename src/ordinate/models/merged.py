@@ -30,8 +30,8 @@ from ordinate.attention import (
     attention_weights,
 )
 from ordinate.attention.kernels import content_layer, positional_layer
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, VectorEncoding
-from ordinate.layout import Coordinates
 
 if TYPE_CHECKING:
     from ordinate.models.transformer import Transformer

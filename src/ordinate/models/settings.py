@@ -16,6 +16,7 @@ from ordinate.attention import (
     HybridAttention,
     PositionalAttention,
 )
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import (
     ENCODINGS,
     Binary,
@@ -32,7 +33,6 @@ from ordinate.encodings import (
     VectorEncoding,
 )
 from ordinate.kinds import Kind, choose
-from ordinate.layout import Coordinates
 from ordinate.models.encoder import Encoder
 from ordinate.models.inputs import Problem
 from ordinate.models.memory import MemoryTransformer

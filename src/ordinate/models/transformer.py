@@ -13,8 +13,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.attention import ConcatAttention, hooks
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import DUMMY, Encoding, VectorEncoding
-from ordinate.layout import Coordinates
 from ordinate.models.inputs import Inputs, as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
 

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
-from ordinate.layout import Coordinates
 from ordinate.relations.pattern import Pattern
 from ordinate.relations.places import Places
 from ordinate.relations.relation import Outcome, Relation

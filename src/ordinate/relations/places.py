@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from ordinate.layout import Coordinates
+from ordinate.coordinates import Coordinates
 
 _NAMES: dict[int, str] = {}
 

@@ -18,8 +18,8 @@ from jaxtyping import Bool, Int
 from pydantic import BeforeValidator, SerializeAsAny
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
-from ordinate.layout import Coordinates
 from ordinate.relations.places import Places
 
 

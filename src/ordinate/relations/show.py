@@ -1,6 +1,6 @@
 """Relations for readers: a table of the classes and a picture of the class matrix, as text."""
 
-from ordinate.layout import Coordinates
+from ordinate.coordinates import Coordinates
 from ordinate.relations.bound import BoundRelation
 from ordinate.relations.pattern import ABSENT
 from ordinate.relations.relation import Relation

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.report.relations import class_matrix
-from ordinate.layout import Coordinates
 from ordinate.relations import aligned, everywhere, itself, window
 
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 import pytest
 import torch
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories import PROPOSITION_4_2, WORKED_EXAMPLE
-from ordinate.layout import Coordinates
 from ordinate.papers.theory import adaptive_error
 from ordinate.papers.theory.adaptive import build_adaptive, check_errors, plan_layers, told_apart_heads
 from ordinate.papers.theory.adaptive_error import all_sequences, evaluate_adaptive, worst_sequences

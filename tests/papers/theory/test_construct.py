@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 from ordinate.papers.theory.biases import LIN, LOG
 from ordinate.papers.theory.construct import (
     PRODUCT,

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.metrics import (
     squared_error,
@@ -21,7 +22,6 @@ from ordinate.lab.evaluation.metrics import (
 from ordinate.lab.evaluation.points import NumberPoint, Point, SymbolPoint
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 Model = Callable[[Tensor, Coordinates], Tensor]
 

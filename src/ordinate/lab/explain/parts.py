@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from ordinate.attention import patched
 from ordinate.attention.hooks import Patch
+from ordinate.coordinates import Coordinates
 from ordinate.lab.evaluation.sweep import run_model
 from ordinate.lab.explain.classes import pairwise_encoding
 from ordinate.lab.explain.passes import weight_hooks
-from ordinate.layout import Coordinates
 from ordinate.models import Encoder, Transformer
 from ordinate.models.transformer import append_dummy
 from ordinate.relations import BoundRelation

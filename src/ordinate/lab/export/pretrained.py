@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.utils import ModelOutput
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.export.card import model_card
 from ordinate.lab.runs import Run, write_text
@@ -20,7 +21,6 @@ from ordinate.lab.tasks import Task
 from ordinate.lab.tasks.task import Answers
 from ordinate.lab.training import Recipe, load_model
 from ordinate.lab.training.ensemble import loss
-from ordinate.layout import Coordinates
 from ordinate.models import build_model
 from ordinate.models.inputs import Inputs
 

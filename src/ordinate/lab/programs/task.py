@@ -8,6 +8,7 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.programs.collection import find_program
 from ordinate.lab.programs.program import Program
@@ -15,7 +16,6 @@ from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.tasks.numbers.base import number_coordinates, read_numbers, write_short
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 
 class ProgramTask(Task):

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.report.style import paper_style
-from ordinate.layout import Coordinates
 from ordinate.relations import ABSENT, BoundRelation, Relation
 
 MOST_LABELS = 60

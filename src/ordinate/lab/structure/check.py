@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 from ordinate.relations.bound import BoundRelation
 from ordinate.relations.pattern import Pattern
 from ordinate.relations.relation import Relation

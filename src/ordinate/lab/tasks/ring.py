@@ -8,11 +8,11 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.base import write_numbers
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 
 def ring_answers(

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
 from ordinate.lab.tasks.carries import CarryChain
-from ordinate.layout import Coordinates
 from ordinate.models.inputs import Inputs
 
 Answers = Float[Tensor, "batch token out"] | Int[Tensor, "batch token"]

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import Point
 from ordinate.lab.runs import Run, Store, status_now
@@ -21,7 +22,6 @@ from ordinate.lab.training.member import DTYPES, Member, point_name
 from ordinate.lab.training.parallel import World
 from ordinate.lab.training.pick import Picked
 from ordinate.lab.training.recipe import Recipe
-from ordinate.layout import Coordinates
 from ordinate.models import Model
 
 Report = Callable[..., None]

@@ -4,9 +4,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding
 from ordinate.errors import OrdinateError
-from ordinate.layout import Coordinates
 
 
 def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int) -> bool:

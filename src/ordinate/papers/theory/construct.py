@@ -17,9 +17,9 @@ from numpy import ndarray
 from torch import Tensor
 
 from ordinate.attention.memory import Looking, MemoryAttention
+from ordinate.coordinates import Coordinates
 from ordinate.encodings.rpe import LinBias, LogBias, SlopeBias
 from ordinate.errors import OrdinateError, nearest
-from ordinate.layout import Coordinates
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
 from ordinate.papers.theory.biases import Bias, Log, need_mpmath
 from ordinate.papers.theory.fits import FLOAT64, Fit

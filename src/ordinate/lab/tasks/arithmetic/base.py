@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.arithmetic.digits import read, resize
 from ordinate.lab.tasks.arithmetic.formats import FormatOption, Operands, Padded
@@ -30,7 +31,6 @@ from ordinate.lab.tasks.arithmetic.vocabulary import ANSWERS, FIRST_LETTER, LETT
 from ordinate.lab.tasks.carries import CarryChain
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
 from ordinate.lab.tasks.task import Batch, Changes, Task, changed
-from ordinate.layout import Coordinates
 
 MOST_WORDS = 1024
 LAYOUTS = 16

@@ -9,10 +9,10 @@ from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.arithmetic.digits import resize, strip
 from ordinate.lab.tasks.arithmetic.layout import ADDENDS, Piece, Words, lay
-from ordinate.layout import Coordinates
 
 Operands = tuple[Int[Tensor, "batch _"], ...]
 """Operands as symbols, least significant first, each as wide as its field."""

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.arithmetic.vocabulary import BLANK, EQUALS, PAD, SYMBOLS
-from ordinate.layout import Coordinates
 
 ADDENDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 FACTORS = ("multiplier", "multiplicand")

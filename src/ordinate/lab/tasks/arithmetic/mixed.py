@@ -7,6 +7,7 @@ from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.tasks.arithmetic.addition import Addition
@@ -19,7 +20,6 @@ from ordinate.lab.tasks.arithmetic.subtraction import Subtraction
 from ordinate.lab.tasks.arithmetic.vocabulary import SYMBOLS
 from ordinate.lab.tasks.carries import CarryChain
 from ordinate.lab.tasks.task import Batch, Changes
-from ordinate.layout import Coordinates
 
 PARTS: dict[str, type[Arithmetic]] = {
     task.name: task for task in (Addition, NoCarry, Subtraction, Several, Multiplication)

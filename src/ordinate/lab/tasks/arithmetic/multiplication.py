@@ -7,6 +7,7 @@ from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.tasks.arithmetic.base import LAYOUTS, Arithmetic
 from ordinate.lab.tasks.arithmetic.digits import multiply, scale_places, strip, to_digits
@@ -16,7 +17,6 @@ from ordinate.lab.tasks.arithmetic.levels import carry_levels, carry_reach
 from ordinate.lab.tasks.arithmetic.samplers import draws_pairs
 from ordinate.lab.tasks.arithmetic.vocabulary import TIMES
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 CHOICES = 16
 """Of how many products a hard one is the hardest."""

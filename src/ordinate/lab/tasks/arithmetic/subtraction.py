@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.arithmetic.digits import below, read, resize, subtract
 from ordinate.lab.tasks.arithmetic.formats import Operands
 from ordinate.lab.tasks.arithmetic.sums import Sums, widen
 from ordinate.lab.tasks.arithmetic.vocabulary import MINUS
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 
 class Subtraction(Sums):

@@ -8,6 +8,7 @@ from jaxtyping import Int
 from pydantic import model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.arithmetic.base import Arithmetic
 from ordinate.lab.tasks.arithmetic.digits import add_places, resize, significant, to_digits
 from ordinate.lab.tasks.arithmetic.formats import Operands
@@ -15,7 +16,6 @@ from ordinate.lab.tasks.arithmetic.layout import ADDENDS, NO_WORDS, Words
 from ordinate.lab.tasks.arithmetic.reading import SPELLINGS
 from ordinate.lab.tasks.arithmetic.samplers import draws_pairs
 from ordinate.lab.tasks.arithmetic.vocabulary import PAD, PLUS
-from ordinate.layout import Coordinates
 
 
 class Sums(Arithmetic):

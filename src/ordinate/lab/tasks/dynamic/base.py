@@ -8,12 +8,12 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.base import read_numbers, write_short
 from ordinate.lab.tasks.numbers.min_sum import pair_coordinates
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count
 from ordinate.lab.tasks.task import Batch, Scalars
-from ordinate.layout import Coordinates
 
 WIDEST = 4096
 """Largest whole number of an input."""

@@ -8,11 +8,11 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.dynamic.base import WIDEST, Dynamic
 from ordinate.lab.tasks.numbers.sampling import check_length
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 
 def best_values(

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.tasks.graphs.drawing import Adjacency, draw_pairs, draw_tree, either_end
 from ordinate.lab.tasks.graphs.steps import steps_from_first
@@ -16,7 +17,6 @@ from ordinate.lab.tasks.numbers.base import write_short
 from ordinate.lab.tasks.numbers.path import read_matrix
 from ordinate.lab.tasks.numbers.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 LARGEST_GRAPH = 512
 

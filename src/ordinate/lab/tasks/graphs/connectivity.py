@@ -7,10 +7,10 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.graphs.base import Graph
 from ordinate.lab.tasks.graphs.drawing import Adjacency
 from ordinate.lab.tasks.graphs.steps import longest_of_shortest
-from ordinate.layout import Coordinates
 
 
 def connected(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:

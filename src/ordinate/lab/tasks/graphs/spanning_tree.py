@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.graphs.base import WeightedGraph
-from ordinate.layout import Coordinates
 
 
 def spanning_weight(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, " batch"]:

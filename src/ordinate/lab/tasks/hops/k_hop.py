@@ -9,11 +9,11 @@ from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.tasks.hops.find import NOWHERE, hop
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
 from ordinate.lab.tasks.task import Batch, Changes, Task, changed
-from ordinate.layout import Coordinates
 
 BLANK, NO_MATCH, FIRST_COUNT = 0, 1, 2
 """Indices of the first symbols: the answer to the hop count, the answer where nothing is found, the count 0."""

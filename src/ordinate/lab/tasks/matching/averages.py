@@ -7,12 +7,12 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.memories.base import token_coordinates
 from ordinate.lab.tasks.numbers.base import read_numbers, write_numbers, write_short
 from ordinate.lab.tasks.numbers.sampling import check_count, check_length, check_scale
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 MOST = 512
 Rows = Float[Tensor, "batch token feature"]

@@ -8,10 +8,10 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.memories.base import token_coordinates
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 Symbols = Int[Tensor, "batch token"]
 

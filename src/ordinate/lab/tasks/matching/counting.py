@@ -7,9 +7,9 @@ from jaxtyping import Bool
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.matching.base import Line, Symbols
-from ordinate.layout import Coordinates
 
 ZERO, ONE, OPEN, CLOSE = range(4)
 SIGNS = "01[]"

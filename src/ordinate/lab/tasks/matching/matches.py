@@ -8,9 +8,9 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.matching.base import Line, Symbols
-from ordinate.layout import Coordinates
 
 LARGEST = 4096
 """Modulus."""

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import choose
 from ordinate.lab.tasks.memories.readouts import AnyReadout, Sum
@@ -23,7 +24,6 @@ from ordinate.lab.tasks.memories.tokens import TOKENS, Signs, Tokens
 from ordinate.lab.tasks.numbers.base import read_numbers, write_short
 from ordinate.lab.tasks.numbers.sampling import check_count, check_length, whole
 from ordinate.lab.tasks.task import Batch, Scalars
-from ordinate.layout import Coordinates
 
 LONGEST = 2**20
 

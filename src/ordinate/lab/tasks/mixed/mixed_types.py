@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.tasks.mixed.lines import Line, read_line, write_line
@@ -20,7 +21,6 @@ from ordinate.lab.tasks.mixed.vocabulary import (
 )
 from ordinate.lab.tasks.numbers.sampling import LARGEST, check_count, check_scale, draw_numbers, whole
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 Query = Literal["sum", "min", "max"]
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.sampling import (
     LARGEST,
@@ -21,7 +22,6 @@ from ordinate.lab.tasks.numbers.sampling import (
     whole_range,
 )
 from ordinate.lab.tasks.task import Batch, Scalars
-from ordinate.layout import Coordinates
 
 
 class Numbers(Scalars):

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
-from ordinate.layout import Coordinates
 
 
 def cumulative_median(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:

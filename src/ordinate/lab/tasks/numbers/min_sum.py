@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.base import Numbers
 from ordinate.lab.tasks.numbers.sampling import check_length
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 
 def min_pairwise_sum(numbers: Float[Tensor, "*batch two_n"]) -> Float[Tensor, "*batch"]:

@@ -10,11 +10,11 @@ from pydantic import Field
 from torch import Generator, Tensor
 from torch.nn.functional import pad
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.base import Numbers, read_numbers
 from ordinate.lab.tasks.numbers.sampling import check_length
 from ordinate.lab.tasks.task import Batch
-from ordinate.layout import Coordinates
 
 LARGEST_GRAPH = 512
 

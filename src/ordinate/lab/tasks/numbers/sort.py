@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
-from ordinate.layout import Coordinates
 
 PLAIN = (torch.float32, torch.float64)
 """Types that NumPy has as well: it sorts short rows in half the time."""

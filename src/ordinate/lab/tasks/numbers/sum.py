@@ -5,8 +5,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
-from ordinate.layout import Coordinates
 
 
 def cumulative_sum(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch length"]:

@@ -14,10 +14,10 @@ import torch
 from pydantic import Field
 from torch import Generator
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.matching.base import Line, Symbols
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_length
-from ordinate.layout import Coordinates
 
 MOST_STATES = 64
 

@@ -15,10 +15,10 @@ from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length
 from ordinate.lab.tasks.task import Batch, Task
-from ordinate.layout import Coordinates
 
 BLANK, FIRST_LETTER = 0, 1
 LETTERS = string.ascii_lowercase

@@ -7,12 +7,12 @@ from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.memories.base import token_coordinates
 from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length
 from ordinate.lab.tasks.task import Batch, Task
 from ordinate.lab.tasks.text.corpus import CHARACTERS, load
-from ordinate.layout import Coordinates
 
 NEW_LINE = "\N{RETURN SYMBOL}"
 Characters = Int[Tensor, "batch token"]

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.plugins import blame, run_file
 from ordinate.lab.tasks.memories.base import LONGEST, AnyTokens, token_coordinates
@@ -16,7 +17,6 @@ from ordinate.lab.tasks.memories.tokens import Signs
 from ordinate.lab.tasks.numbers.base import write_short
 from ordinate.lab.tasks.numbers.sampling import check_count
 from ordinate.lab.tasks.task import Batch, Scalars
-from ordinate.layout import Coordinates
 
 Given = Callable[[Float[Tensor, "batch token"]], Any]
 

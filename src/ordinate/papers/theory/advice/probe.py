@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Generator, Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.task import Answers, Batch, Task
-from ordinate.layout import Coordinates
 
 SMALL = 1e-9
 """Of the mean answer: changes below are rounding."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ordinate.layout import Coordinates
+from ordinate.coordinates import Coordinates
 
 
 def test_fields_are_laid_one_after_another():
