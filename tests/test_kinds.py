@@ -24,7 +24,10 @@ def test_options_stand_beside_the_name_and_come_back_from_a_dump():
 @pytest.mark.parametrize(
     ("value", "line"),
     [
-        ("sinusoidl", "e.kind = 'sinusoidl' is not known: did you mean 'sinusoidal'?"),
+        (
+            "sinusoidl",
+            "e.kind = 'sinusoidl' is not known: did you mean 'sinusoidal'? (of a plug-in: add --plugin FILE)",
+        ),
         ({"width": 3}, "'e.kind' is missing: write one of " + KNOWN),
         ({"kind": "sinusoidal", "widht": 3}, "unknown key 'e.widht': did you mean 'width'?"),
         (

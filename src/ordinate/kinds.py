@@ -1,7 +1,8 @@
 """Kinds: settings that a recipe chooses by name, each a validated value that builds its own object."""
 
+import inspect
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
@@ -28,6 +29,47 @@ class Kind(BaseModel, ABC):
 
 
 K = TypeVar("K", bound=Kind)
+
+
+class Table(dict[str, type[K]]):
+    """Kinds by name: those of the library, and those of plug-ins once `ordinate.lab.plugins.load` has added them.
+
+    >>> from ordinate.encodings import ENCODINGS
+    >>> ENCODINGS["rope"].__name__
+    'Rope'
+    """
+
+    def __init__(self, base: type[K], kinds: Iterable[type[K]] = ()) -> None:
+        super().__init__((kind.name, kind) for kind in kinds)
+        self.base = base
+
+    def add(self, kind: type[K], where: str) -> None:
+        """Add a kind that was found at `where`, a file or a package; it may be there already."""
+        if missing := [name for name in _facts(kind) if not hasattr(kind, name)]:
+            raise OrdinateError(f"{where}: {kind.__name__} has no {missing[0]!r}: add {missing[0]} = ...")
+        if self.setdefault(kind.name, kind) is not kind:
+            raise OrdinateError(f"{where}: the name {kind.name!r} is taken: choose another one")
+
+
+def hint(name: str, table: Iterable[str]) -> str:
+    """What to write instead of a name that a table does not hold.
+
+    >>> hint("medain", ["sum", "median"])
+    "did you mean 'median'?"
+    """
+    near = nearest(name, table)
+    return f"{near} (of a plug-in: add --plugin FILE)" if isinstance(table, Table) else near
+
+
+def _facts(kind: type[Kind]) -> list[str]:
+    """The class attributes that every kind of this family must set: its name, its summary, ..."""
+    return [
+        name
+        for parent in reversed(kind.__mro__)
+        if issubclass(parent, Kind)
+        for name, annotation in inspect.get_annotations(parent).items()
+        if str(annotation).startswith("typing.ClassVar") and name not in dir(BaseModel)
+    ]
 
 
 def choose(
@@ -60,7 +102,7 @@ def choose(
     if name is None:
         raise OrdinateError(f"'{where}.{label}' is missing: write one of {', '.join(sorted(table))}")
     if not isinstance(name, str) or name not in table:
-        raise OrdinateError(f"{where}.{label} = {name!r} is not known: {nearest(str(name), table)}")
+        raise OrdinateError(f"{where}.{label} = {name!r} is not known: {hint(str(name), table)}")
     try:
         return table[name](**options)
     except ValidationError as error:

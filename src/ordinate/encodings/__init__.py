@@ -25,7 +25,7 @@ from ordinate.encodings.vectors import (
     TableEncoding,
     VectorEncoding,
 )
-from ordinate.lab.plugins import Table
+from ordinate.kinds import Table
 
 _VECTORS = (NoPosition, OneHot, Binary, Sinusoidal, Learned, Randomized, Abacus, Coupling)
 _ROTATIONS = (Rope,)
@@ -34,7 +34,6 @@ _BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog, Dape)
 
 ENCODINGS: Table[EncodingSettings] = Table(
     EncodingSettings,  # type: ignore[type-abstract]
-    "ordinate.encodings",
     (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES),
 )
 """Every encoding that a recipe can name, by where it enters: tokens, queries and keys, pairs, scores."""

@@ -13,18 +13,16 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
-
-from pydantic import BaseModel
+from typing import Any, TypeVar
 
 from ordinate.errors import OrdinateError
-from ordinate.kinds import Kind
+from ordinate.kinds import Kind, Table
 
 VARIABLE = "ORDINATE_PLUGINS"
 K = TypeVar("K", bound=Kind)
@@ -33,62 +31,54 @@ _FILES: set[str] = set()
 """Files of users, whose lines are named in errors."""
 
 
-class Table(MutableMapping[str, type[K]]):
-    """Kinds by name: those of this package, then those of plug-ins, which are loaded when somebody asks.
+def load(*files: Path | str) -> None:
+    """Let tasks and encodings of one's own take part: of `files`, of `ORDINATE_PLUGINS`, of installed packages.
 
-    >>> from ordinate.lab.tasks import TASKS, Task
-    >>> issubclass(TASKS["sum"], Task)
-    True
+    Called by the command line before a command, and by workers before a job; in Python, by whoever wants it. Files are
+    named to processes that are started from this one, too. Calling it again is harmless.
+
+    >>> load("running_range.py")                                # doctest: +SKIP
+    >>> make_task("running-range", length=8)                    # doctest: +SKIP
     """
+    _load_installed()
+    paths = dict.fromkeys(str(Path(file).resolve()) for file in (*named_files(), *files))
+    for path in paths:
+        module = load_file(path)
+        for table in _tables().values():
+            for kind in _defined(module, table.base):
+                table.add(kind, path)
+    if paths:
+        os.environ[VARIABLE] = os.pathsep.join(paths)
 
-    def __init__(self, base: type[K], group: str, kinds: Iterable[type[K]]) -> None:
-        self._base, self._group = base, group
-        self._known: dict[str, type[K]] = {kind.name: kind for kind in kinds}
-        self._loaded: set[str] | None = None
 
-    def __getitem__(self, name: str) -> type[K]:
-        return self._all()[name]
+def _tables() -> dict[str, Table[Any]]:
+    """The tables that a plug-in may add to, by the group of entry points that declares it."""
+    from ordinate.encodings import ENCODINGS
+    from ordinate.lab.tasks import TASKS
 
-    def __setitem__(self, name: str, kind: type[K]) -> None:
-        self._known[name] = kind
+    return {"ordinate.tasks": TASKS, "ordinate.encodings": ENCODINGS}
 
-    def __delitem__(self, name: str) -> None:
-        del self._known[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+@cache
+def _load_installed() -> None:
+    for group in ("ordinate.tasks", "ordinate.encodings"):
+        if points := entry_points(group=group):
+            load_points(points, _tables()[group])
 
-    def __len__(self) -> int:
-        return len(self._all())
 
-    def _all(self) -> dict[str, type[K]]:
-        if self._loaded is None:
-            self._loaded = set()  # a plug-in may look at this table while it is loaded
-            for kind, where in installed(self._group, self._base):
-                self._add(kind, where)
-        for path in [path for path in named_files() if path not in self._loaded]:
-            self._loaded.add(path)
-            for kind in _defined(load_file(path), self._base):
-                self._add(kind, path)
-        return self._known
-
-    def _add(self, kind: type[K], where: str) -> None:
-        if missing := [name for name in _facts(kind) if not hasattr(kind, name)]:
-            raise OrdinateError(f"{where}: {kind.__name__} has no {missing[0]!r}: add {missing[0]} = ...")
-        if self._known.setdefault(kind.name, kind) is not kind:
-            raise OrdinateError(f"{where}: the name {kind.name!r} is taken: choose another one")
+def load_points(points: Iterable[EntryPoint], table: Table[Any]) -> None:
+    """Add what installed packages declare to a table; what cannot be used is passed over with a warning."""
+    for point in points:
+        where = f"plug-in {point.name} of {point.value}"
+        try:
+            table.add(_load_point(point, table.base), where)
+        except Exception as error:
+            warnings.warn(f"{where} is passed over: {blame(error) or error}", stacklevel=2)
 
 
 def named_files() -> list[str]:
     """The files of users that this process was told of."""
     return [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
-
-
-def name_files(paths: Iterable[Path]) -> None:
-    """Tell this process, and those it starts, of files of users."""
-    known = named_files()
-    added = [str(path.resolve()) for path in paths]
-    os.environ[VARIABLE] = os.pathsep.join([*known, *(path for path in added if path not in known)])
 
 
 @cache
@@ -119,16 +109,6 @@ def load_file(path: str) -> ModuleType:
     if not list(_defined(module, Kind)):
         raise OrdinateError(f"{path} holds no task and no encoding{_lacking(module)}")
     return module
-
-
-def installed(group: str, base: type[K]) -> Iterator[tuple[type[K], str]]:
-    """Kinds of installed packages, with where they are from; one that cannot be used is passed over with a warning."""
-    for point in entry_points(group=group):
-        where = f"plug-in {point.name} of {point.value}"
-        try:
-            yield _load_point(point, base), where
-        except Exception as error:
-            warnings.warn(f"{where} is passed over: {blame(error) or error}", stacklevel=2)
 
 
 def _load_point(point: EntryPoint, base: type[K]) -> type[K]:
@@ -164,14 +144,3 @@ def _lacking(module: ModuleType) -> str:
         if isinstance(value, type) and issubclass(value, Kind) and value.__module__ == module.__name__:
             return f" that can be made: {value.__name__} lacks {', '.join(sorted(value.__abstractmethods__))}"
     return ": define a class that derives from one of ordinate"
-
-
-def _facts(kind: type[Kind]) -> list[str]:
-    """What every kind says of itself."""
-    return [
-        name
-        for parent in reversed(kind.__mro__)
-        if issubclass(parent, Kind)
-        for name, annotation in inspect.get_annotations(parent).items()
-        if str(annotation).startswith("typing.ClassVar") and name not in dir(BaseModel)
-    ]

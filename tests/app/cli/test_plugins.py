@@ -10,8 +10,9 @@ from ordinate.app.cli.skeleton import files
 from ordinate.encodings import ENCODINGS, EncodingSettings
 from ordinate.errors import OrdinateError
 from ordinate.lab import plugins
-from ordinate.lab.plugins import VARIABLE, Table
-from ordinate.lab.tasks import TASKS, Task, make_task
+from ordinate.lab.plugins import VARIABLE
+from ordinate.lab.runs import Job, LocalEngine
+from ordinate.lab.tasks import TASKS, make_task
 
 OWN = "running-range"
 ENCODING = '''
@@ -32,9 +33,10 @@ def forgotten(monkeypatch):
     before = {id(table): dict(table) for table in (TASKS, ENCODINGS)}
     yield
     for table in (TASKS, ENCODINGS):
-        table._known = before[id(table)]
-        table._loaded = None
+        table.clear()
+        table.update(before[id(table)])
     plugins.run_file.cache_clear()
+    plugins._load_installed.cache_clear()
 
 
 @pytest.fixture
@@ -151,18 +153,20 @@ class TestInstalled:
     """Entry points, as packages declare them."""
 
     @staticmethod
-    def table(monkeypatch, tmp_path, **points):
+    def load(monkeypatch, tmp_path, **points):
         (tmp_path / "own_package.py").write_text(TASK)
         monkeypatch.syspath_prepend(tmp_path)
         found = [EntryPoint(name, value, "ordinate.tasks") for name, value in points.items()]
         monkeypatch.setattr(plugins, "entry_points", lambda group: found if group == "ordinate.tasks" else [])
-        return Table(Task, "ordinate.tasks", ())
+        plugins._load_installed.cache_clear()
+        before = list(TASKS)
+        plugins.load()
+        return [name for name in TASKS if name not in before]
 
     def test_packages_take_part(self, monkeypatch, tmp_path):
-        table = self.table(monkeypatch, tmp_path, own="own_package:RunningRange")
-        assert list(table) == [OWN]
-        assert len(table) == 1
-        assert OWN in table
+        assert OWN not in TASKS
+        assert self.load(monkeypatch, tmp_path, own="own_package:RunningRange") == [OWN]
+        assert make_task(OWN).name == OWN
 
     @pytest.mark.parametrize(
         ("value", "said"),
@@ -173,9 +177,34 @@ class TestInstalled:
         ],
     )
     def test_one_that_cannot_be_used_is_passed_over(self, monkeypatch, tmp_path, value, said):
-        table = self.table(monkeypatch, tmp_path, bad=value, own="own_package:RunningRange")
         with pytest.warns(UserWarning, match=said):
-            assert list(table) == [OWN]
+            assert self.load(monkeypatch, tmp_path, bad=value, own="own_package:RunningRange") == [OWN]
+
+
+def test_a_look_at_a_table_runs_nothing(own, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(own))
+    with pytest.raises(OrdinateError, match="of a plug-in: add --plugin FILE"):
+        make_task(OWN)
+    plugins.load()
+    assert make_task(OWN).name == OWN
+    plugins.load(own)  # once more is harmless
+    assert list(TASKS).count(OWN) == 1
+
+
+def test_help_of_a_command_runs_nothing(call, tmp_path):
+    assert call("--plugin", tmp_path / "none.py", "train", "--help").code == 0
+
+
+def test_workers_know_the_plugins_of_their_parent(own):
+    with LocalEngine(workers=1) as engine:
+        jobs = [Job("before", _name_of_own)]
+        assert "is not known" in engine.run(jobs)[0].error
+        plugins.load(own)
+        assert engine.run(jobs)[0].value == OWN
+
+
+def _name_of_own(report):
+    return make_task(OWN).name
 
 
 def test_tables_are_changed_by_hand_too():

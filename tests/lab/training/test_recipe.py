@@ -88,7 +88,7 @@ def change(**tables):
             change(training={"optimizer": {"kind": "adam", "lr": 1}}),
             "unknown key 'training.optimizer.lr'",
         ),
-        (change(task={"name": "sun"}), "task.name = 'sun' is not known: did you mean 'sum'?"),
+        (change(task={"name": "sun"}), "task.name = 'sun' is not known: did you mean 'sum'? (of a plug-in"),
         (change(task={"name": "sum", "length": 0}), "task.length = 0 is not allowed"),
         (change(model={"kind": "positional", "heads": 5}), "multiple of heads"),
         (change(model="posional"), "did you mean 'positional'"),

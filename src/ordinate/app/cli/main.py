@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ordinate import __version__
 from ordinate.app.cli import (
@@ -64,6 +64,17 @@ class Constructions(Commands):
     what: ClassVar[str] = "construction"
 
 
+class Command(TyperCommand):
+    """A command; tasks and encodings of one's own are loaded before it begins, and not for its --help."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        from ordinate.lab.plugins import load
+
+        load(*ctx.find_root().params["plugin"] or ())
+        return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="ordinate",
     cls=Commands,
@@ -93,10 +104,6 @@ def ordinate(
     ] = None,
 ) -> None:
     """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
-    if plugin:
-        from ordinate.lab.plugins import name_files
-
-        name_files(plugin)
 
 
 for function, example in (
@@ -126,14 +133,14 @@ for function, example in (
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):
-    app.command(function.__name__, epilog=f"Example: {example}")(function)
+    app.command(function.__name__, cls=Command, epilog=f"Example: {example}")(function)
 
 constructions = typer.Typer(cls=Constructions)
 for construction, example in (
     (construct.fixed, "ordinate construct fixed --lags 2,5 --heads 8"),
     (construct_adaptive.adaptive, "ordinate construct adaptive --nesting 3 --heads 6 --tmx"),
 ):
-    constructions.command(construction.__name__, epilog=f"Example: {example}")(construction)
+    constructions.command(construction.__name__, cls=Command, epilog=f"Example: {example}")(construction)
 app.add_typer(
     constructions,
     name="construct",

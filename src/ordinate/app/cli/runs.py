@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ordinate.app.cli.options import Json, StoreFolder
-from ordinate.errors import OrdinateError, nearest
+from ordinate.errors import OrdinateError
 
 FACTS = ("seed", "status", "step", "parameters", "averaged", "seconds", "error")
 """What is compared of runs besides settings and scores."""
@@ -72,6 +72,7 @@ def runs(
 
 def _check(task: str | None, model: str | None, status: str | None) -> None:
     """Refuse names that no run can have."""
+    from ordinate.kinds import hint
     from ordinate.lab.runs.facts import STATUSES
     from ordinate.lab.tasks import TASKS
     from ordinate.models import MODELS
@@ -83,7 +84,7 @@ def _check(task: str | None, model: str | None, status: str | None) -> None:
         ("status", status, STATUSES),
     ):
         if value is not None and value not in known:
-            raise OrdinateError(f"no {word} is called {value!r}: {nearest(value, known)}")
+            raise OrdinateError(f"no {word} is called {value!r}: {hint(value, known)}")
 
 
 def _conditions(where: Iterable[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.plugins import named_files
 
 Kind = Literal["started", "progress", "retried", "done", "failed"]
 
@@ -26,16 +27,17 @@ class Job:
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     def pack(self) -> bytes:
-        """The job as bytes for a worker; one that cannot be sent is refused."""
+        """The job, and the plug-ins that it may need, as bytes for a worker; one that cannot be sent is refused."""
         if "report" in self.kwargs:
             raise OrdinateError(
                 f"job {self.name!r} has an argument named report, which the engine passes: rename it"
             )
         try:
-            return pickle.dumps((self.call, self.kwargs), protocol=pickle.HIGHEST_PROTOCOL)
+            work = pickle.dumps((self.call, self.kwargs), protocol=pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             advice = f"use a module-level function and plain values ({error})"
             raise OrdinateError(f"job {self.name!r} cannot be sent to a worker: {advice}") from error
+        return pickle.dumps((named_files(), work), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.plugins import VARIABLE
 from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
 from ordinate.lab.runs.worker import THREAD_VARIABLES, outcome
 
@@ -83,8 +82,6 @@ class RayEngine(Engine):
     def _init(self) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         variables = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
-        if plugins := os.environ.get(VARIABLE):
-            variables[VARIABLE] = plugins
         options: dict[str, Any] = {"runtime_env": {"env_vars": variables}}
         if self.address is None:
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.plugins import load
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """What numerical libraries look at when they are loaded."""
@@ -47,7 +48,9 @@ def outcome(payload: bytes, threads: int, send: Callable[[bytes], None]) -> byte
     send(_pack("begun", os.getpid()))
     try:
         _prepare(threads)
-        call, kwargs = pickle.loads(payload)
+        plugins, job = pickle.loads(payload)
+        load(*plugins)
+        call, kwargs = pickle.loads(job)
         return _pack("value", call(report=report, **kwargs))
     except OrdinateError as error:
         return _pack("error", str(error))

@@ -1,7 +1,6 @@
 """The one table of task names. A new task is a file of its own and a line in `TASKS`."""
 
-from ordinate.kinds import choose
-from ordinate.lab.plugins import Table
+from ordinate.kinds import Table, choose
 from ordinate.lab.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
 from ordinate.lab.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.lab.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
@@ -25,7 +24,6 @@ STRINGS = (Copy, Reverse, Parity, ModularCounting)
 
 TASKS: Table[Task] = Table(
     Task,  # type: ignore[type-abstract]
-    "ordinate.tasks",
     (
         *NUMBERS,
         *ARITHMETIC,
@@ -47,9 +45,9 @@ def make_task(name: str, /, **options: object) -> Task:
 
     >>> make_task("sum", length=4)
     Sum(length=4, variable=False, low=-2.0, high=2.0, integers=False, integer_tests=None)
-    >>> make_task("medain")
+    >>> make_task("medain")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ordinate.errors.OrdinateError: task.name = 'medain' is not known: did you mean 'median'?
+    ordinate.errors.OrdinateError: task.name = 'medain' is not known: did you mean 'median'? (of a plug-in: ...)
     >>> make_task("sum", lenght=4)
     Traceback (most recent call last):
     ordinate.errors.OrdinateError: unknown key 'task.lenght': did you mean 'length'?
