@@ -21,7 +21,7 @@ from ordinate.papers.symmetry.differences import DIFFERS
 from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
 from ordinate.papers.symmetry.places import shifted_set
 from ordinate.papers.symmetry.sizes import SCALES
-from ordinate.papers.symmetry.vectors import MAPS
+from ordinate.papers.symmetry.vectors import FIGURES as MAPS
 from ordinate.papers.trained import Trained
 
 TRAINED = {

@@ -1,83 +1,122 @@
 """Papers: every figure a command, every claim a verdict."""
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.report.report import Report
 from ordinate.lab.runs import read_json
-from ordinate.papers.arena.figure import ARENA
-from ordinate.papers.beyond.addition import Addition1000
-from ordinate.papers.beyond.cascades import Cascades
-from ordinate.papers.beyond.multiplication import Multiplication1, Multiplication3
-from ordinate.papers.beyond.together import Both, InText
 from ordinate.papers.figure import Figure, Result
-from ordinate.papers.memories.decaying import DECAYING
-from ordinate.papers.memories.dot_product import PROP_4_2
-from ordinate.papers.memories.fixed import FIXED
-from ordinate.papers.memories.language import LANGUAGE
-from ordinate.papers.memories.neighbours import NEIGHBOURS
-from ordinate.papers.memories.nesting import NESTING
-from ordinate.papers.memories.roles import BEYOND as MEMORIES_BEYOND
 from ordinate.papers.page import OnFigure, figures_report
-from ordinate.papers.positional.compiled import CompiledMeetsTrained
-from ordinate.papers.positional.cost import Cost
-from ordinate.papers.positional.depth import Depth
-from ordinate.papers.positional.families import FAMILIES
-from ordinate.papers.positional.hops import K_HOP
-from ordinate.papers.positional.learnability import LEARNABILITY
-from ordinate.papers.positional.mixed import MIXED
-from ordinate.papers.positional.numbers import NUMBERS
-from ordinate.papers.positional.trade_off import TRADE_OFF
-from ordinate.papers.positional.value_scale import ValueScale
-from ordinate.papers.positional.variants import VARIANTS
 from ordinate.papers.published import published
-from ordinate.papers.symmetry.counts import Fig13, Fig14
-from ordinate.papers.symmetry.declared import DECLARED
-from ordinate.papers.symmetry.lengths import LENGTHS
-from ordinate.papers.symmetry.losses import Fig9, Fig15
-from ordinate.papers.symmetry.maps import Fig16
-from ordinate.papers.symmetry.places import TABLE_1
-from ordinate.papers.symmetry.proposition import Proposition
-from ordinate.papers.symmetry.search import SEARCHES
-from ordinate.papers.symmetry.vectors import MAPS
 
-POSITIONAL: tuple[Figure, ...] = (
-    CompiledMeetsTrained(),
-    Depth(),
-    Cost(),
-    ValueScale(),
-    *VARIANTS,
-    *NUMBERS,
-    *MIXED,
-    K_HOP,
-    LEARNABILITY,
-    TRADE_OFF,
-    *FAMILIES,
-)
-COMPUTED: tuple[Figure, ...] = (Fig13(), Fig14(), Proposition(), Fig9(), Fig15(), Fig16())
-SYMMETRY: tuple[Figure, ...] = (*COMPUTED, *LENGTHS, TABLE_1, *MAPS, *DECLARED, *SEARCHES)
-MEMORIES: tuple[Figure, ...] = (
-    PROP_4_2,
-    *FIXED,
-    *DECAYING,
-    *LANGUAGE,
-    NESTING,
-    *MEMORIES_BEYOND,
-    *NEIGHBOURS,
-)
-BEYOND: tuple[Figure, ...] = (
-    Addition1000(),
-    Cascades(),
-    Multiplication1(),
-    Multiplication3(),
-    Both(),
-    InText(),
-)
 
-FIGURES: dict[str, Figure] = {
-    figure.name: figure for figure in (*POSITIONAL, *SYMMETRY, *MEMORIES, *BEYOND, *ARENA)
-}
+class Figures(Mapping[str, Figure]):
+    """Figures by name. The module of one is imported when the figure is asked for, and has it in its `FIGURES`."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self.modules = modules
+
+    def __getitem__(self, name: str) -> Figure:
+        module = import_module(f"{__name__}.{self.modules[name]}")
+        return next(figure for figure in module.FIGURES if figure.name == name)
+
+    @override
+    def __contains__(self, name: object) -> bool:
+        return name in self.modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modules)
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+
+FIGURES: Mapping[str, Figure] = Figures(
+    {
+        "positional/compiled": "positional.compiled",
+        "positional/depth": "positional.depth",
+        "positional/cost": "positional.cost",
+        "positional/value-scale": "positional.value_scale",
+        "positional/small-models": "positional.variants",
+        "positional/ablation": "positional.variants",
+        "positional/rope": "positional.variants",
+        "positional/variable-length": "positional.numbers",
+        "positional/sample-size": "positional.numbers",
+        "positional/input-length": "positional.numbers",
+        "positional/accuracy": "positional.numbers",
+        "positional/mixed-type": "positional.mixed",
+        "positional/mixed-type-samples": "positional.mixed",
+        "positional/k-hop": "positional.hops",
+        "positional/learnability": "positional.learnability",
+        "positional/trade-off": "positional.trade_off",
+        "positional/dynamic": "positional.families",
+        "positional/graphs": "positional.families",
+        "symmetry/fig-13": "symmetry.counts",
+        "symmetry/fig-14": "symmetry.counts",
+        "symmetry/proposition-5.1": "symmetry.proposition",
+        "symmetry/fig-9": "symmetry.losses",
+        "symmetry/fig-15": "symmetry.losses",
+        "symmetry/fig-16": "symmetry.maps",
+        "symmetry/fig-2a": "symmetry.lengths",
+        "symmetry/fig-2b": "symmetry.lengths",
+        "symmetry/fig-2c": "symmetry.lengths",
+        "symmetry/fig-4a": "symmetry.lengths",
+        "symmetry/fig-4b": "symmetry.lengths",
+        "symmetry/fig-4c": "symmetry.lengths",
+        "symmetry/fig-5a": "symmetry.lengths",
+        "symmetry/fig-5b": "symmetry.lengths",
+        "symmetry/fig-5c": "symmetry.lengths",
+        "symmetry/fig-5d": "symmetry.lengths",
+        "symmetry/fig-7a": "symmetry.lengths",
+        "symmetry/fig-7b": "symmetry.lengths",
+        "symmetry/fig-8a": "symmetry.lengths",
+        "symmetry/fig-8b": "symmetry.lengths",
+        "symmetry/fig-8c": "symmetry.lengths",
+        "symmetry/fig-10": "symmetry.lengths",
+        "symmetry/table-1": "symmetry.places",
+        "symmetry/fig-11": "symmetry.vectors",
+        "symmetry/fig-12": "symmetry.vectors",
+        "symmetry/declared-sums": "symmetry.declared",
+        "symmetry/declared-products": "symmetry.declared",
+        "symmetry/search-sums": "symmetry.search",
+        "symmetry/search-lines": "symmetry.search",
+        "symmetry/search-products": "symmetry.search",
+        "memories/prop-4.2": "memories.dot_product",
+        "memories/exp-1b": "memories.fixed",
+        "memories/exp-2a": "memories.fixed",
+        "memories/exp-2b": "memories.fixed",
+        "memories/exp-3a": "memories.fixed",
+        "memories/exp-4a": "memories.decaying",
+        "memories/exp-4b": "memories.decaying",
+        "memories/exp-1a": "memories.language",
+        "memories/exp-3b": "memories.language",
+        "memories/nesting": "memories.nesting",
+        "memories/heads": "memories.roles",
+        "memories/width": "memories.roles",
+        "memories/slopes": "memories.roles",
+        "memories/biases": "memories.biases",
+        "memories/samples": "memories.roles",
+        "memories/norms": "memories.roles",
+        "memories/match-2": "memories.neighbours",
+        "memories/match-3": "memories.neighbours",
+        "memories/sparse-average": "memories.neighbours",
+        "memories/contextual-counting": "memories.neighbours",
+        "memories/hard": "memories.neighbours",
+        "beyond/addition-1000": "beyond.addition",
+        "beyond/cascades": "beyond.cascades",
+        "beyond/multiplication-1": "beyond.multiplication",
+        "beyond/multiplication-3": "beyond.multiplication",
+        "beyond/addition-multiplication": "beyond.together",
+        "beyond/addition-in-text": "beyond.together",
+        "arena/lengths": "arena.figure",
+        "arena/values": "arena.figure",
+    }
+)
 """All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""
 
 

@@ -90,7 +90,7 @@ def choose_figures(name: str | None, figures: Mapping[str, Any]) -> dict[str, An
     wanted = name.strip("/")
     if wanted in figures:
         return {wanted: figures[wanted]}
-    found = {key: figure for key, figure in figures.items() if key.startswith(f"{wanted}/")}
+    found = {key: figures[key] for key in figures if key.startswith(f"{wanted}/")}
     if not found or not wanted:
         known = [*figures, *{key.split("/")[0] for key in figures}]
         raise OrdinateError(f"there is no figure {name!r}: {nearest(name, known)}")

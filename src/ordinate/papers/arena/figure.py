@@ -293,4 +293,4 @@ def heat_of(document: dict[str, Any], contest: str) -> Heat:
     )
 
 
-ARENA = (ArenaLengths(), ArenaValues())
+FIGURES = (ArenaLengths(), ArenaValues())

@@ -107,3 +107,6 @@ def _laptop() -> Scale:
         ),
         {"out of reach": f"cascades longer than {REACH}: {BACK} places back in each of {LAYERS} layers"},
     )
+
+
+FIGURES = (Addition1000(),)

@@ -57,3 +57,6 @@ class Cascades(Extrapolation):
             (Curve(related("looped", TASK, LEAPS, 4000, **far, **SIZES), 3, "first", LOOPED, reach=REACH),),
             (at_least("looped", "cascade=20", 0.9, "Looped: at least 90 % exact at cascades of 20 places."),),
         )
+
+
+FIGURES = (Cascades(),)

@@ -135,3 +135,6 @@ def _laptop_1() -> Scale:
             at_most("shaw", "length=20", 0.5, "Without it, Shaw keys: at most half exact at 20 digits."),
         ),
     )
+
+
+FIGURES = (Multiplication1(), Multiplication3())

@@ -77,3 +77,6 @@ class InText(Extrapolation):
             ),
             (at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),),
         )
+
+
+FIGURES = (Both(), InText())

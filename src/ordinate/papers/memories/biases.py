@@ -122,3 +122,6 @@ BIASES = Suits(
     },
     biases,
 )
+
+
+FIGURES = (BIASES,)

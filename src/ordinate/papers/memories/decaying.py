@@ -150,7 +150,7 @@ def exp_4b(scale: str) -> Plan:
     )
 
 
-DECAYING = (
+FIGURES = (
     Lines(
         "memories/exp-4a",
         "A heavy tail",

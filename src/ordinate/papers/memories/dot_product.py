@@ -112,3 +112,6 @@ PROP_4_2 = Lines(
     described("three seeds, about 10 minutes on 2 cores"),
     prop_4_2,
 )
+
+
+FIGURES = (PROP_4_2,)

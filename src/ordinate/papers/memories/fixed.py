@@ -197,7 +197,7 @@ def exp_3a(scale: str) -> Plan:
     return Plan([sheet], aims, size.seeds, size.differs)
 
 
-FIXED = (
+FIGURES = (
     Lines(
         "memories/exp-1b",
         "One layer for fixed memories",

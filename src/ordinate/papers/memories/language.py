@@ -201,7 +201,7 @@ def exp_3b(scale: str) -> Plan:
 
 
 SCALES = {"smoke": "proves the path in seconds; no verdict"}
-LANGUAGE = (
+FIGURES = (
     Lines(
         "memories/exp-1a",
         "Layers against heads in a language model",

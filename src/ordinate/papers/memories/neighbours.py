@@ -235,7 +235,7 @@ def _scales(laptop: str) -> dict[str, str]:
     }
 
 
-NEIGHBOURS = (
+FIGURES = (
     Lines(
         "memories/match-2",
         "Pairs that add up",

@@ -226,3 +226,6 @@ NESTING = Nesting(
     },
     depth_for_nesting,
 )
+
+
+FIGURES = (NESTING,)

@@ -8,7 +8,6 @@ from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.models.memory import NORMS
 from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.memories.biases import BIASES
 from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
 from ordinate.papers.memories.sizes import SHARE, SIZES
 from ordinate.papers.theory.biases import LIN
@@ -184,7 +183,7 @@ def _scales(laptop: str) -> dict[str, str]:
     return {"smoke": "proves the path in seconds; no verdict", "laptop": laptop}
 
 
-BEYOND = (
+FIGURES = (
     Lines(
         "memories/heads",
         "Heads for one to four memories",
@@ -207,7 +206,6 @@ BEYOND = (
         _scales("three seeds, sized for 5 minutes on 2 cores, none after exp-2b"),
         slopes,
     ),
-    BIASES,
     Lines(
         "memories/samples",
         "Samples for fixed memories",

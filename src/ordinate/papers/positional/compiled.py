@@ -262,3 +262,6 @@ def _middle(values: list[float | None]) -> float:
 
 def _numbers(values: list[list[float | None]]) -> list[list[float]]:
     return [[math.nan if value is None else value for value in row] for row in values]
+
+
+FIGURES = (CompiledMeetsTrained(),)

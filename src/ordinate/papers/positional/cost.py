@@ -213,3 +213,6 @@ def _table(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "rows": cells,
         "caption": "Per sample, on one thread.",
     }
+
+
+FIGURES = (Cost(),)

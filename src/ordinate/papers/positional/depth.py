@@ -123,3 +123,6 @@ def _table(rows: list[Row]) -> dict[str, Any]:
         ],
         "caption": "The smallest and the largest n; ordinate compile --table has all of them.",
     }
+
+
+FIGURES = (Depth(),)

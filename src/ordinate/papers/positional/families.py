@@ -125,7 +125,7 @@ def _graph_aims(task: str) -> list[LineAim]:
     ]
 
 
-FAMILIES = (
+FIGURES = (
     Lines(
         "positional/dynamic",
         "Dynamic programming",

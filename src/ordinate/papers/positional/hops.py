@@ -129,3 +129,6 @@ K_HOP = Lines(
     described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
     k_hop,
 )
+
+
+FIGURES = (K_HOP,)

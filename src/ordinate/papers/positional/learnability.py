@@ -191,3 +191,6 @@ LEARNABILITY = Lines(
     described("both models, three seeds, about 25 minutes on 2 cores"),
     learnability,
 )
+
+
+FIGURES = (LEARNABILITY,)

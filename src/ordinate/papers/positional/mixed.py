@@ -266,7 +266,7 @@ def mixed_type_samples(scale: str) -> Plan:
     return Plan(sheets, aims, size.seeds, f"{size.differs} {READING}".strip())
 
 
-MIXED = (
+FIGURES = (
     Lines(
         "positional/mixed-type",
         "Prices asked for in text",

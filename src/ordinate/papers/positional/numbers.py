@@ -225,7 +225,7 @@ def accuracy(scale: str) -> Plan:
     return Plan(sheets, aims, size.seeds, size.differs)
 
 
-NUMBERS = (
+FIGURES = (
     Lines(
         "positional/variable-length",
         "Sequences of one to eight numbers",

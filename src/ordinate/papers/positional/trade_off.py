@@ -78,3 +78,6 @@ TRADE_OFF = Lines(
     described("two tasks, both models, three seeds, about 15 minutes on 2 cores, less after learnability"),
     trade_off,
 )
+
+
+FIGURES = (TRADE_OFF,)

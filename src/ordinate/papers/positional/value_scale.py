@@ -318,3 +318,6 @@ def _series(model: str, curve: dict[str, Any]) -> Series:
 
 def _plain(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+FIGURES = (ValueScale(),)

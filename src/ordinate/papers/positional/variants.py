@@ -174,7 +174,7 @@ def rope(scale: str) -> Plan:
     return Plan(sheets, aims, size.seeds, f"{note} {size.differs}".strip())
 
 
-VARIANTS = (
+FIGURES = (
     Lines(
         "positional/small-models",
         "Smaller standard models",

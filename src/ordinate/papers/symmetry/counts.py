@@ -275,3 +275,6 @@ def _plain(values: Float[Tensor, " value"]) -> list[float]:
     """Probabilities down to 1e-15, five significant figures each, so that a file stays small."""
     kept = values[: int((values > 1e-15).nonzero().max()) + 1]
     return [float(f"{value:.6g}") for value in kept.tolist()]
+
+
+FIGURES = (Fig13(), Fig14())

@@ -66,7 +66,7 @@ def aims(published: str, points: tuple[str, ...]) -> tuple[Aim, ...]:
     return (*each, at_least("both", points[-1], 0.9, f"Both together are at least 90 % exact at {last}."))
 
 
-DECLARED = (
+FIGURES = (
     TrainedCurves(
         "declared-sums",
         "Addition with keys without content, and with pairs removed",

@@ -33,7 +33,7 @@ BEYOND = "beyond the trained lengths"
 SEARCH_SUMS, SEARCH_PRODUCTS = "symmetry/search-sums", "symmetry/search-products"
 """The figures that show what was tried, for claims that small models do not reach."""
 
-LENGTHS = (
+FIGURES = (
     TrainedCurves(
         "fig-2a",
         "Addition with absolute positions",

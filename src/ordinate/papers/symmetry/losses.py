@@ -249,3 +249,6 @@ def _training_loss(setting: Setting, learned: Learned, windows: Tensor) -> Float
 
 def _cosine(learned: Learned, setting: Setting) -> Float[Tensor, " seed"]:
     return torch.nn.functional.cosine_similarity(learned.direction, setting.ring.direction()[None]).abs()
+
+
+FIGURES = (Fig9(), Fig15())

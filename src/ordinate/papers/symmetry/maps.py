@@ -152,3 +152,6 @@ def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Clai
         Claim.over_seeds(f"{sentence} ({name.partition(': ')[2]}).", values.tolist(), predicate, scale)
         for (sentence, predicate), (name, values) in zip(predicates.items(), numbers.items(), strict=True)
     ]
+
+
+FIGURES = (Fig16(),)

@@ -192,3 +192,6 @@ def _table(values: dict[str, list[float]], length: int) -> dict[str, Any]:
 
 
 TABLE_1 = Places()
+
+
+FIGURES = (TABLE_1,)

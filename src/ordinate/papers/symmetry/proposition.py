@@ -225,3 +225,6 @@ def _solvable_losses(places: int, dimension: int, seeds: int) -> Float[ndarray, 
         expected_losses(SHIFTED.matrix(end.positions), end.direction, ring).sum(-1).mean(1).numpy()
     )
     return losses
+
+
+FIGURES = (Proposition(),)

@@ -80,7 +80,7 @@ def _optimized(sizes: Sizes, rate: float, decay: float) -> Training:
     return sizes.training.model_copy(update={"optimizer": optimizer})
 
 
-SEARCHES = (
+FIGURES = (
     TrainedCurves(
         "search-sums",
         "What lets small models carry sums to longer numbers",

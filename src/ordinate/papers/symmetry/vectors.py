@@ -148,7 +148,7 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-MAPS = (
+FIGURES = (
     Maps("fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",), minutes=8),
     Maps(
         "fig-12",
