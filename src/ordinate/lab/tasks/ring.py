@@ -1,12 +1,12 @@
 """Regression on a ring: the task of the theory of length generalization."""
 
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -34,17 +34,18 @@ def ring_answers(
     return answers.unsqueeze(-1)
 
 
-class Ring(Task):
+class Ring(
+    Task,
+    name="ring",
+    summary="weighted sum over neighbours on a ring, along a hidden direction",
+    family="theory",
+    axes=("filled",),
+):
     """Every place of a ring takes its own number and those of its neighbours, along a hidden direction.
 
     Training fills only the first `filled` places with Gaussian vectors, the rest are zero; the axis `filled`
     fills more of them, up to all `places`. The hidden direction th is a unit vector fixed by `seed`.
     """
-
-    name: ClassVar[str] = "ring"
-    summary: ClassVar[str] = "weighted sum over neighbours on a ring, along a hidden direction"
-    family: ClassVar[str] = "theory"
-    axes: ClassVar[tuple[str, ...]] = ("filled",)
 
     places: int = Field(51, ge=3, le=LONGEST, description="places of the ring")
     filled: int = Field(10, ge=1, le=LONGEST, description="places that are not zero in training")
@@ -66,29 +67,30 @@ class Ring(Task):
         return self
 
     @property
+    @override
     def features(self) -> int:
-        """The dimension."""
         return self.dimension
 
     @property
+    @override
     def outputs(self) -> int:
-        """One number a token."""
         return 1
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The ring has one length."""
         return (self.places,)
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """As many places as training fills."""
         return axis == "filled" and value == self.filled
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Place k of the ring has ordinate k."""
         if length != self.places:
             raise OrdinateError(f"this ring has {self.places} places, not {length}: write places={length}")
         return _places(length)
 
+    @override
     def sample(
         self,
         count: int,
@@ -114,20 +116,20 @@ class Ring(Task):
         """The hidden unit vector th, in float64."""
         return _direction(self.dimension, self.seed)
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token feature"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """The weighted sums."""
         return ring_answers(inputs, self.direction().to(inputs), self.own, self.neighbours)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
-        """Give one place another Gaussian vector."""
         inputs = batch.input.clone()
         inputs[:, token] = torch.empty_like(inputs[:, token]).normal_(generator=generator)
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the numbers <th, x_i>, and the answers."""
         along = batch.input @ self.direction().to(batch.input)
         return [
             {"input": write_numbers(x), "target": write_numbers(y)}

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -188,13 +189,13 @@ class Scalars(Task):
     """One number a token, in and out."""
 
     @property
+    @override
     def features(self) -> int:
-        """One number a token."""
         return 1
 
     @property
+    @override
     def outputs(self) -> int:
-        """One number a token."""
         return 1
 
 

@@ -1,10 +1,9 @@
 """Addition of two numbers."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Int
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.tasks.arithmetic.cascades import longest_carries, longest_cascade
@@ -16,7 +15,13 @@ from ordinate.lab.tasks.numbers.sampling import whole
 from ordinate.lab.tasks.task import Batch
 
 
-class Addition(Sums):
+class Addition(
+    Sums,
+    name="addition",
+    summary="sum of two numbers, digit by digit",
+    axes=("length", "words", "cascade", "carries"),
+    slices=("cascade", "carries"),
+):
     """The sum of two numbers: 123 + 4095 gives 4218.
 
     Two more axes draw, at any length, pairs that natural numbers hardly ever show, uniformly among them:
@@ -24,11 +29,7 @@ class Addition(Sums):
     places with digit sums of 10 or more is. The slices of the same names sort samples by them.
     """
 
-    name: ClassVar[str] = "addition"
-    summary: ClassVar[str] = "sum of two numbers, digit by digit"
-    axes: ClassVar[tuple[str, ...]] = ("length", "words", "cascade", "carries")
-    slices: ClassVar[tuple[str, ...]] = ("cascade", "carries")
-
+    @override
     def sample(
         self,
         count: int,
@@ -54,12 +55,12 @@ class Addition(Sums):
         operands = self.format.write(pairs, self.span(length), True, generator)
         return self.compose(operands, words, generator)
 
+    @override
     def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
-        """Add, and turn leading zeros into pads."""
         return strip(add(operands, places))
 
+    @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The longest cascade, or the longest run of carries, of every sample."""
         if name not in self.slices:
             raise OrdinateError(f"addition has no slice {name!r}: {nearest(name, self.slices)}")
         operands = self.read(batch.input, batch.coordinates)

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -37,32 +38,32 @@ LAYOUTS = 16
 """Batches of a test set where every batch draws its layout."""
 
 
-class Symbols(Task):
+class Symbols(Task, family="arithmetic"):
     """Lines of symbols whose answer is read at some tokens; what depends on coordinates only.
 
     Numbers are exact at any length. Pads read as zeros, and zeros may stand where pads would.
     """
 
-    family: ClassVar[str] = "arithmetic"
-
     @property
+    @override
     def features(self) -> int:
-        """The symbols of the vocabulary."""
         return len(SYMBOLS)
 
     @property
+    @override
     def outputs(self) -> int:
-        """Digits and pad."""
         return ANSWERS
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
-        """The tokens at which the answer is read."""
         return scored_tokens(coordinates).clone()
 
+    @override
     def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
         """The tokens of digits with ordinates below the length, and all of a multiplier."""
         return free_tokens(coordinates, length)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token, where a pad counts as 0."""
         inputs = batch.input.clone()
@@ -70,6 +71,7 @@ class Symbols(Task):
         inputs[:, token] = (read(inputs[:, token]) + other.to(inputs)) % 10
         return inputs
 
+    @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
         """Every other digit at every place of a number that keeps the answer within its room."""
         tokens = torch.tensor(free_tokens(batch.coordinates, room(batch.coordinates)))
@@ -79,18 +81,19 @@ class Symbols(Task):
         return changed(batch, inputs.to(batch.input.device), token)
 
     @property
+    @override
     def vocabulary(self) -> tuple[str, ...]:
-        """Digits, pad, signs, letters."""
         return SYMBOLS
 
+    @override
     def differs(
         self, one: Int[Tensor, "batch token"], other: Int[Tensor, "batch token"]
     ) -> Bool[Tensor, "batch token"]:
         """Where two answers are not the same digit; a pad counts as 0."""
         return read(one) != read(other)
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the line without its pads, and the answer."""
         answer = slots(batch.coordinates, answer_field(batch.coordinates)).flip(0)
         targets = batch.target[:, answer].tolist()
         return [
@@ -99,13 +102,12 @@ class Symbols(Task):
         ]
 
 
-class Arithmetic(Symbols):
+class Arithmetic(Symbols, axes=("length", "words")):
     """Operands joined by signs, in a format, from a sampler, perhaps with random text around them.
 
     Harder than in training along `length` (digits of the operands) and `words` (letters around them).
     """
 
-    axes: ClassVar[tuple[str, ...]] = ("length", "words")
     sign: ClassVar[int]
 
     digits: int = Field(5, ge=1, le=LONGEST, description="most digits of an operand in training")
@@ -140,33 +142,36 @@ class Arithmetic(Symbols):
     def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
         """The symbols of the answer, least significant first, from digits that may be led by zeros."""
 
+    @override
     def lengths(self) -> tuple[int, ...]:
         """The one number of digits seen in training; smaller numbers are among those drawn."""
         return (self.digits,)
 
     @property
+    @override
     def layouts(self) -> int:
-        """Text, and numbers without pads, are laid out anew for every batch."""
         return LAYOUTS if self.words or (self.format.draws and not self.sampler.joint) else 1
 
+    @override
     def tested(self) -> "Arithmetic":
-        """The task with uniform numbers."""
         return self.model_copy(update={"sampler": Uniform()})
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """Up to so many letters; and whatever numbers of that length can show."""
         return value in self.lengths() if axis == "length" else axis != "words" or value <= self.words
 
     def span(self, length: int) -> int:
         """The width of a padded number of this length."""
         return max(self.width, length + self.spare)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
         """The longest layout; those of samples are shorter where sizes or words are drawn."""
         check_length(length)
         places = self.sampler.places(length, self.span(length))
         return self.layout(self.sizes(places, self.span(length)), (self.words,) * 3)
 
+    @override
     def sample(
         self,
         count: int,
@@ -214,6 +219,7 @@ class Arithmetic(Symbols):
             inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
         return inputs
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read numbers and signs, such as 123+4095, and text around them as `show` writes it."""
         read_as = read_line(text, self.sign, len(self.operands), self.example)
@@ -248,6 +254,7 @@ class Arithmetic(Symbols):
         """What stands at the places before carries; None where there are none."""
         return None
 
+    @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
         """Every other digit at every place where the line stays one that the task draws: no digit beyond pads."""
         inputs, token = super().changes(batch, generator)
@@ -263,8 +270,8 @@ class Arithmetic(Symbols):
             kept &= ((written == symbols) | (symbols > PAD)).all(-1)
         return kept
 
+    @override
     def carries(self, batch: Batch) -> CarryChain | None:
-        """Those of the first sample, at all places of the answer."""
         amounts = self.amounts(self.read(batch.input[:1], batch.coordinates))
         if amounts is None:
             return None
@@ -280,6 +287,7 @@ class Arithmetic(Symbols):
         answers[:, place] = self.solve(operands, len(place)).to(inputs.dtype)
         return answers
 
+    @override
     def reference(
         self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates | None = None
     ) -> Int[Tensor, "batch token"]:

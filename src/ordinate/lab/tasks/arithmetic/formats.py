@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
@@ -49,7 +50,9 @@ class Format(Kind):
         """The layout of a multiplier and a multiplicand of these sizes."""
 
 
-class Padded(Format):
+class Padded(
+    Format, name="padded", summary="numbers padded to one width, the answer in place of the last one"
+):
     """Every number fills a field of one width; the answer is read in place of the last number.
 
     123 + 4095 at width 5: `pad pad 1 2 3 + pad 4 0 9 5`, answer `pad pad 4 2 1 8` at the sign and the second
@@ -57,33 +60,36 @@ class Padded(Format):
     `5 6 x pad pad 4 2 9 7`, answer `2 4 0 6 3 2` at the multiplicand.
     """
 
-    name: ClassVar[str] = "padded"
-    summary: ClassVar[str] = "numbers padded to one width, the answer in place of the last one"
-
+    @override
     def longest(self, places: int, width: int) -> int:
-        """The width."""
         return width
 
+    @override
     def write(
         self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
     ) -> Operands:
-        """Fill up with pads."""
         return self.fit(digits, width).unbind(1)
 
+    @override
     def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
-        """Fill up with pads."""
         return strip(resize(digits, width))
 
+    @override
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
         """Signs are the top token of the number after them, with the ordinate of the answer's top digit."""
         return _padded_sum(sizes, words, self.reverse)
 
+    @override
     def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
-        """Multiplier, sign, multiplicand."""
         return _padded_product(sizes, words, self.reverse)
 
 
-class Variable(Format):
+class Variable(
+    Format,
+    name="variable",
+    summary="numbers without pads, the answer at blanks after an equals sign",
+    draws=True,
+):
     """Operands have as many symbols as digits; the answer is read at blanks after an equals sign.
 
     123 + 4095: `1 2 3 + 4 0 9 5 = _ _ _ _ _`, answer `pad 4 2 1 8` at the blanks. How many digits the numbers
@@ -91,14 +97,11 @@ class Variable(Format):
     belong together (see samplers) keep all their places, leading zeros included.
     """
 
-    name: ClassVar[str] = "variable"
-    summary: ClassVar[str] = "numbers without pads, the answer at blanks after an equals sign"
-    draws: ClassVar[bool] = True
-
+    @override
     def longest(self, places: int, width: int) -> int:
-        """All places."""
         return places
 
+    @override
     def write(
         self, digits: Int[Tensor, "batch operand place"], width: int, joint: bool, generator: Generator
     ) -> Operands:
@@ -117,14 +120,16 @@ class Variable(Format):
             numbers.append(number)
         return tuple(numbers)
 
+    @override
     def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
-        """As it is."""
         return digits
 
+    @override
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
         """Operands with signs between them, equals, blanks for one digit more than the longest."""
         return _variable_sum(sizes, words, self.reverse)
 
+    @override
     def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
         """Multiplier, sign, multiplicand, equals, blanks for the digits of both."""
         return _variable_product(sizes, words, self.reverse)

@@ -1,11 +1,12 @@
 """One task of several operations."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -31,15 +32,16 @@ def _parts(value: Any) -> tuple[Arithmetic, ...]:
     return tuple(choose(part, PARTS, "task.parts", "name") for part in values)
 
 
-class Mixed(Symbols):
+class Mixed(
+    Symbols,
+    name="arithmetic",
+    summary="several operations in one task, told apart by their sign",
+    axes=("length",),
+):
     """Several operations, one a batch: 123 + 4095 gives 4218, and 5 x 4297 gives 21485.
 
     The sign says which operation a line asks for, so parts have different signs.
     """
-
-    name: ClassVar[str] = "arithmetic"
-    summary: ClassVar[str] = "several operations in one task, told apart by their sign"
-    axes: ClassVar[tuple[str, ...]] = ("length",)
 
     parts: Annotated[tuple[SerializeAsAny[Arithmetic], ...], BeforeValidator(_parts)] = Field(
         (Addition(), Multiplication()), description="the tasks that are mixed, each a name or a table"
@@ -56,26 +58,27 @@ class Mixed(Symbols):
         return self
 
     @property
+    @override
     def layouts(self) -> int:
-        """Every batch draws its operation."""
         return LAYOUTS if len(self.parts) > 1 else self.parts[0].layouts
 
+    @override
     def tested(self) -> "Mixed":
-        """The parts with uniform numbers."""
         return self.model_copy(update={"parts": tuple(part.tested() for part in self.parts)})
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """Those of the parts."""
         return self.parts[0].lengths()
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """The longest layout of the parts."""
         return max((part.coordinates(length) for part in self.parts), key=len)
 
+    @override
     def trained(self) -> tuple[Coordinates, ...]:
-        """Those of all parts."""
         return tuple(coordinates for part in self.parts for coordinates in part.trained())
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
         """Draw an operation, and `count` lines of it."""
         part = torch.randint(len(self.parts), (), generator=generator, device=generator.device)
@@ -89,26 +92,26 @@ class Mixed(Symbols):
             raise OrdinateError(f"all lines of a batch need the same sign: write one of {signs}")
         return found[0]
 
+    @override
     def reference(
         self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates | None = None
     ) -> Int[Tensor, "batch token"]:
-        """The answers of the part whose sign the lines have."""
         return self.part(inputs).reference(inputs, coordinates)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
-        """As the part does."""
         return self.part(batch.input).redraw(batch, token, generator)
 
+    @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
-        """As the part does."""
         return self.part(batch.input).changes(batch, generator)
 
+    @override
     def carries(self, batch: Batch) -> CarryChain | None:
-        """As the part does."""
         return self.part(batch.input).carries(batch)
 
+    @override
     def parse(self, text: str) -> Batch:
-        """As the part whose sign the line has."""
         found = [part for part in self.parts if has_sign(text, part.sign)]
         if len(found) != 1:
             examples = " or ".join(part.example for part in self.parts)

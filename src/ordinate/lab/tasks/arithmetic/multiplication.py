@@ -1,11 +1,10 @@
 """Multiplication by a short multiplier."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
@@ -22,7 +21,13 @@ CHOICES = 16
 """Of how many products a hard one is the hardest."""
 
 
-class Multiplication(Arithmetic):
+class Multiplication(
+    Arithmetic,
+    name="multiplication",
+    summary="product of a number with a multiplier of 1 to 3 digits",
+    slices=("levels",),
+    sign=TIMES,
+):
     """The product with a multiplier of 1 to 3 digits: 56 x 4297 gives 240632.
 
     The multiplier is uniform over the numbers of exactly `multiplier` digits, zero excepted (1 to 9, 10 to 99,
@@ -31,11 +36,6 @@ class Multiplication(Arithmetic):
     included. With `deep`, that share of the samples are hard ones: of 16 products the one whose carries reach furthest.
     The slice `levels` is the number of rounds in which carries are handed on, all places at once.
     """
-
-    name: ClassVar[str] = "multiplication"
-    summary: ClassVar[str] = "product of a number with a multiplier of 1 to 3 digits"
-    slices: ClassVar[tuple[str, ...]] = ("levels",)
-    sign: ClassVar[int] = TIMES
 
     multiplier: int = Field(1, ge=1, le=3, description="digits of the multiplier, 1 to 3")
     mixed: bool = Field(False, description="true to draw multipliers of 1 to `multiplier` digits, by batch")
@@ -61,34 +61,37 @@ class Multiplication(Arithmetic):
         return self
 
     @property
+    @override
     def layouts(self) -> int:
-        """Multipliers of several sizes are laid out anew for every batch, too."""
         return LAYOUTS if self.mixed and self.multiplier > 1 else super().layouts
 
+    @override
     def tested(self) -> Arithmetic:
         """The task with uniform numbers, hard ones as often as they are, and multipliers of all their digits."""
         usual = {"mixed": False, "focus": None, "sparse": None, "deep": None}
         return super().tested().model_copy(update=usual)
 
     @property
+    @override
     def operands(self) -> tuple[str, ...]:
-        """Multiplier and multiplicand."""
         return FACTORS
 
+    @override
     def sizes(self, places: int, width: int) -> tuple[int, ...]:
         """A padded multiplicand has room for the product."""
         return self.multiplier, self.format.longest(places, width + self.multiplier)
 
+    @override
     def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
-        """As the format has it."""
         multiplier, multiplicand = sizes
         return self.format.factors((multiplier, multiplicand), words)
 
     @property
+    @override
     def example(self) -> str:
-        """Such as 4x4095."""
         return f"{'456'[: self.multiplier]}x4095"
 
+    @override
     def fit(self, numbers: tuple[str, ...]) -> Operands:
         """A multiplier of the digits that the task has, and a field with room for the product."""
         short, long = numbers
@@ -103,15 +106,16 @@ class Multiplication(Arithmetic):
         multiplicand = self.format.fit(to_digits([int(long)], len(long)), width)
         return to_digits([int(short)], len(short)), multiplicand
 
+    @override
     def natural(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Bool[Tensor, " batch"]:
-        """The multiplier starts with no zero."""
         multiplier, _ = self.read(inputs, coordinates)
         return super().natural(inputs, coordinates) & (multiplier[:, -1] > 0)
 
+    @override
     def amounts(self, operands: Operands) -> Int[Tensor, "batch place"]:
-        """The multiplier times the digit of every place."""
         return scale_places(*operands)
 
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
         """Draw a multiplier that starts with no zero unless thinned out, and a multiplicand from the sampler."""
         device, width = generator.device, self.span(length)
@@ -131,13 +135,13 @@ class Multiplication(Arithmetic):
         (multiplicand,) = self.format.write(digits, width + size, self.sampler.joint, generator)
         return multiplier, multiplicand
 
+    @override
     def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
-        """Multiply, and turn leading zeros into pads."""
         multiplier, multiplicand = operands
         return strip(multiply(multiplier, multiplicand, places))
 
+    @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The rounds of carries of every sample."""
         if name not in self.slices:
             raise OrdinateError(f"multiplication has no slice {name!r}: {nearest(name, self.slices)}")
         return carry_levels(*self.read(batch.input, batch.coordinates))

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.arithmetic.runs import CASCADE, NINES, draw_pairs, draw_types
@@ -34,54 +35,53 @@ class Sampler(Kind):
         """Draw operands below 10^digits as digits, least significant first; `width` is what fits a field."""
 
 
-class Uniform(Sampler):
+class Uniform(Sampler, name="uniform", summary="uniform over numbers"):
     """Numbers uniform in [0, 10^digits)."""
 
-    name: ClassVar[str] = "uniform"
-    summary: ClassVar[str] = "uniform over numbers"
-
     @property
+    @override
     def joint(self) -> bool:
-        """Digits are independent."""
         return False
 
+    @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        """Every digit on its own."""
         return torch.randint(10, (count, operands, digits), generator=generator, device=generator.device)
 
 
-class Complexity(Sampler):
+class Complexity(
+    Sampler,
+    name="complexity",
+    summary="uniform over the longest cascade of carries, then over pairs that have it",
+    pairs=True,
+):
     """Pairs whose longest cascade of carries is uniform on 0 to digits; uniform over pairs with that cascade."""
 
-    name: ClassVar[str] = "complexity"
-    summary: ClassVar[str] = "uniform over the longest cascade of carries, then over pairs that have it"
-    pairs: ClassVar[bool] = True
-
+    @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        """Draw the cascade, then the pair."""
         longest = torch.randint(digits + 1, (count,), generator=generator, device=generator.device)
         return draw_pairs(draw_types(CASCADE, digits, longest, generator), generator)
 
 
-class Chains(Sampler):
+class Chains(
+    Sampler,
+    name="chains",
+    summary="uniform over the longest row of nines, with and without a carry into it",
+    pairs=True,
+):
     """Pairs whose longest row of places that sum to 9 is uniform on 0 to digits; uniform over pairs with that row.
 
     Such a row hands a carry on if one comes in, and stays still if none does: unlike `complexity`, this sampler shows
     both, so that a row of nines alone does not tell that there is a carry.
     """
 
-    name: ClassVar[str] = "chains"
-    summary: ClassVar[str] = "uniform over the longest row of nines, with and without a carry into it"
-    pairs: ClassVar[bool] = True
-
+    @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        """Draw the row, then the pair."""
         longest = torch.randint(digits + 1, (count,), generator=generator, device=generator.device)
         return draw_pairs(draw_types(NINES, digits, longest, generator), generator)
 
@@ -90,20 +90,21 @@ def _hard(value: Any) -> Sampler:
     return choose(value, {kind.name: kind for kind in (Complexity, Chains)}, "task.sampler.of")
 
 
-class Mixture(Sampler):
+class Mixture(
+    Sampler,
+    name="mixture",
+    summary="complexity (or chains) for a share of the pairs, uniform for the rest",
+    pairs=True,
+):
     """Each pair from a sampler of hard ones with probability `share`, else uniform."""
-
-    name: ClassVar[str] = "mixture"
-    summary: ClassVar[str] = "complexity (or chains) for a share of the pairs, uniform for the rest"
-    pairs: ClassVar[bool] = True
 
     share: float = Field(0.5, ge=0, le=1, description="how many pairs are hard, 0 to 1")
     of: Annotated[SerializeAsAny[Sampler], BeforeValidator(_hard)] = Complexity()
 
+    @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        """Draw both and choose."""
         chosen = torch.rand(count, 1, 1, generator=generator, device=generator.device) < self.share
         hard = self.of.draw(count, digits, generator)
         return torch.where(chosen, hard, Uniform().draw(count, digits, generator))
@@ -113,25 +114,26 @@ def _inner(value: Any) -> Sampler:
     return choose(value, {k: v for k, v in SAMPLERS.items() if k != "shifted"}, "task.sampler.of")
 
 
-class Shifted(Sampler):
+class Shifted(
+    Sampler,
+    name="shifted",
+    summary="another sampler's numbers times one power of ten that still fits the field",
+):
     """Numbers of another sampler with the same number of zeros put on the right of all operands of a sample.
 
     The number of zeros is uniform on what still fits the field: 0 to width - digits.
     """
 
-    name: ClassVar[str] = "shifted"
-    summary: ClassVar[str] = "another sampler's numbers times one power of ten that still fits the field"
-
     of: Annotated[SerializeAsAny[Sampler], BeforeValidator(_inner)] = Uniform()
 
+    @override
     def places(self, digits: int, width: int) -> int:
-        """The whole field."""
         return max(digits, width)
 
+    @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        """Draw numbers, and how far to shift them."""
         numbers = self.of.draw(count, digits, generator, operands=operands, width=width)
         places = self.places(digits, width)
         by = torch.randint(places - digits + 1, (count, 1, 1), generator=generator, device=generator.device)

@@ -1,10 +1,9 @@
 """Subtraction of a number from one that is no smaller."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -15,7 +14,12 @@ from ordinate.lab.tasks.arithmetic.vocabulary import MINUS
 from ordinate.lab.tasks.task import Batch
 
 
-class Subtraction(Sums):
+class Subtraction(
+    Sums,
+    name="subtraction",
+    summary="difference of two numbers, the first no smaller than the second",
+    sign=MINUS,
+):
     """The difference of two numbers, the first no smaller than the second: 4218 - 4095 gives 0123.
 
     The answer is as wide as the first number and keeps its leading zeros: each place then depends on places at
@@ -24,37 +28,34 @@ class Subtraction(Sums):
     first number the smaller one, the digit stays.
     """
 
-    name: ClassVar[str] = "subtraction"
-    summary: ClassVar[str] = "difference of two numbers, the first no smaller than the second"
-    sign: ClassVar[int] = MINUS
-
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
-        """Draw two numbers and put the larger one first."""
         first, second = super().draw(count, length, generator)
         if first.shape[1] != second.shape[1]:
             return (first, second) if first.shape[1] > second.shape[1] else (second, first)
         swapped = below(read(first), read(second)).unsqueeze(-1)
         return torch.where(swapped, second, first), torch.where(swapped, first, second)
 
+    @override
     def solve(self, operands: Operands, places: int) -> Int[Tensor, "batch place"]:
         """Subtract; the ten's complement where the second number is larger."""
         first, second = operands
         return widen(subtract(first, second, places), operands)
 
+    @override
     def amounts(self, operands: Operands) -> Int[Tensor, "batch place"]:
-        """The differences of the digits."""
         places = max(operand.shape[1] for operand in operands)
         return resize(operands[0], places) - resize(operands[1], places)
 
+    @override
     def fit(self, numbers: tuple[str, ...]) -> Operands:
-        """The first number must be no smaller than the second."""
         first, second = numbers
         if int(first) < int(second):
             raise OrdinateError(f"{first} is less than {second}: write the larger number first")
         return super().fit(numbers)
 
+    @override
     def natural(self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates) -> Bool[Tensor, " batch"]:
-        """The first number must be no smaller, too."""
         return super().natural(inputs, coordinates) & ~self._smaller(inputs, coordinates)
 
     def _smaller(
@@ -64,6 +65,7 @@ class Subtraction(Sums):
         places = max(first.shape[1], second.shape[1])
         return below(resize(first, places), resize(second, places))
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token where the first number stays the larger one."""
         inputs = super().redraw(batch, token, generator)

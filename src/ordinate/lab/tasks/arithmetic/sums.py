@@ -1,12 +1,12 @@
 """Sums of all kinds: what addition, addition without carries, subtraction and several addends share."""
 
 from itertools import cycle, islice
-from typing import ClassVar
 
 import torch
 from jaxtyping import Int
 from pydantic import model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.arithmetic.base import Arithmetic
@@ -18,10 +18,8 @@ from ordinate.lab.tasks.arithmetic.samplers import draws_pairs
 from ordinate.lab.tasks.arithmetic.vocabulary import PAD, PLUS
 
 
-class Sums(Arithmetic):
+class Sums(Arithmetic, sign=PLUS):
     """Numbers of one size with signs between them."""
-
-    sign: ClassVar[int] = PLUS
 
     @model_validator(mode="after")
     def _pairs_are_two(self) -> "Sums":
@@ -33,34 +31,34 @@ class Sums(Arithmetic):
         return self
 
     @property
+    @override
     def operands(self) -> tuple[str, ...]:
-        """Two numbers."""
         return ADDENDS[:2]
 
+    @override
     def sizes(self, places: int, width: int) -> tuple[int, ...]:
-        """All numbers have the same."""
         return (self.format.longest(places, width),) * len(self.operands)
 
+    @override
     def layout(self, sizes: tuple[int, ...], words: Words = NO_WORDS) -> Coordinates:
-        """As the format has it."""
         return self.format.addends(sizes, words)
 
     @property
+    @override
     def example(self) -> str:
-        """Such as 4095+123."""
         return SPELLINGS[self.sign][0].join(islice(cycle(("4095", "123")), len(self.operands)))
 
+    @override
     def fit(self, numbers: tuple[str, ...]) -> Operands:
-        """All in fields of the longest one's width."""
         width = self.span(max(map(len, numbers)))
         return tuple(self.format.fit(to_digits([int(number)], len(number)), width) for number in numbers)
 
+    @override
     def amounts(self, operands: Operands) -> Int[Tensor, "batch place"] | None:
-        """The sums of the digits at every place."""
         return add_places(operands, max(operand.shape[1] for operand in operands))
 
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Operands:
-        """Draw numbers from the sampler and write them."""
         width = self.span(length)
         digits = self.sampler.draw(count, length, generator, operands=len(self.operands), width=width)
         return self.format.write(digits, width, self.sampler.joint, generator)

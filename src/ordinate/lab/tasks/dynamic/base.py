@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -19,14 +20,12 @@ WIDEST = 4096
 """Largest whole number of an input."""
 
 
-class Dynamic(Scalars):
+class Dynamic(Scalars, family="dynamic", axes=("length", "scale")):
     """Small whole numbers, one a token, and an answer for every prefix, in the field `answered`.
 
     Harder along `length` and along `scale`: whole numbers from a range that many times as wide.
     """
 
-    family: ClassVar[str] = "dynamic"
-    axes: ClassVar[tuple[str, ...]] = ("length", "scale")
     answered: ClassVar[str]
 
     length: int = Field(8, ge=1, le=LONGEST, description=f"length of a sequence in training, 1 to {LONGEST}")
@@ -44,14 +43,14 @@ class Dynamic(Scalars):
     def solve(self, fields: dict[str, Float[Tensor, "batch _"]]) -> Float[Tensor, "batch length"]:
         """The answers of every prefix, from the numbers of each field."""
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one length seen in training."""
         return (self.length,)
 
+    @override
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
-        """Draw `count` samples of one length (`self.length` by default) and answer them."""
         check_count(count)
         length = self.length if length is None else length
         coordinates = self.coordinates(length)
@@ -67,6 +66,7 @@ class Dynamic(Scalars):
     def layout(self, tokens: int) -> Coordinates:
         """The coordinates of so many tokens."""
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
@@ -78,12 +78,12 @@ class Dynamic(Scalars):
         answers[:, _inside(coordinates, self.answered), 0] = self.solve(fields)
         return answers
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
-        """The tokens at which prefixes are answered."""
         return _inside(coordinates, self.answered)[:, None].clone()
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read whole numbers, fields separated by strokes."""
         parts = [read_numbers(part) for part in text.split("/")]
         coordinates = self.coordinates(len(parts[0]))
         sizes = [coordinates.field.count(field) for field in range(len(coordinates.fields))]
@@ -97,8 +97,8 @@ class Dynamic(Scalars):
             raise OrdinateError(f"{self.name} reads whole numbers: write 0 to {WIDEST}")
         return Batch(inputs[None], self.reference(inputs[None], coordinates), coordinates)
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the fields, and the answers of every prefix."""
         masks = [_inside(batch.coordinates, name) for name in batch.coordinates.fields]
         answered = _inside(batch.coordinates, self.answered)
         return [
@@ -107,34 +107,33 @@ class Dynamic(Scalars):
         ]
 
 
-class TwoSequences(Dynamic):
+class TwoSequences(Dynamic, answered="second"):
     """Two sequences of `symbols` different whole numbers, which matter only as equal or not.
 
     The answer at place j of the second sequence is that of the whole first one and the second one up to there. At
     scale c a sample draws its `symbols` numbers from c times as many; as often as in training two of them are equal.
     """
 
-    answered: ClassVar[str] = "second"
-
     symbols: int = Field(4, ge=2, le=256, description="different whole numbers in a sample")
 
     @property
+    @override
     def largest(self) -> int:
-        """As many as a sample has."""
         return self.symbols
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Numbers at equal places of the two sequences have equal ordinates."""
         return pair_coordinates(length)
 
+    @override
     def layout(self, tokens: int) -> Coordinates:
-        """Two halves."""
         if tokens % 2:
             raise OrdinateError(
                 f"{self.name} has two sequences of one length: give an even number of tokens, not {tokens}"
             )
         return pair_coordinates(tokens // 2)
 
+    @override
     def draw(self, count: int, length: int, widest: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Draw which numbers there are, and then both sequences from them."""
         device = generator.device
@@ -143,8 +142,8 @@ class TwoSequences(Dynamic):
             1, torch.randint(self.symbols, (count, 2 * length), generator=generator, device=device)
         )
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        """Put another whole number of training at one token."""
         inputs = batch.input.clone()
         other = torch.randint(1, self.symbols, (len(inputs),), generator=generator, device=generator.device)
         inputs[:, token, 0] = (inputs[:, token, 0] + other) % self.symbols

@@ -1,10 +1,9 @@
 """Edit distance."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.lab.tasks.dynamic.base import TwoSequences
 
@@ -29,12 +28,11 @@ def edit_distances(
     return row[:, 1:]
 
 
-class EditDistance(TwoSequences):
+class EditDistance(
+    TwoSequences, name="edit-distance", summary="fewest edits from a sequence to every prefix of another"
+):
     """The edit distance from the first sequence to every prefix of the second: 1 2 3 / 2 3 4 gives 2 1 2."""
 
-    name: ClassVar[str] = "edit-distance"
-    summary: ClassVar[str] = "fewest edits from a sequence to every prefix of another"
-
+    @override
     def solve(self, fields: dict[str, Float[Tensor, "batch _"]]) -> Float[Tensor, "batch two"]:
-        """The last row of the table."""
         return edit_distances(fields["first"], fields["second"])

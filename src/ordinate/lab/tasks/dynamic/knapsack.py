@@ -1,12 +1,12 @@
 """The 0/1 knapsack."""
 
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -40,50 +40,51 @@ def best_values(
     return torch.cat(answers, dim=1)
 
 
-class Knapsack(Dynamic):
+class Knapsack(
+    Dynamic,
+    name="knapsack",
+    summary="largest value of some of the items so far that fit together",
+    answered="value",
+):
     """The best value that fits, for the first items up to each: 2 3 2 / 3 5 4 / 4 gives 3 5 7.
 
     Weights first, then values, then the capacity, drawn between the largest weight and half of the largest total. The
     answer for the first i items is read at value i. At scale c values are up to c times as large; weights are not.
     """
 
-    name: ClassVar[str] = "knapsack"
-    summary: ClassVar[str] = "largest value of some of the items so far that fit together"
-    answered: ClassVar[str] = "value"
-
     weights: int = Field(4, ge=1, le=WIDEST, description="largest weight of an item")
     values: int = Field(10, ge=1, le=WIDEST, description="largest value of an item in training")
 
     @property
+    @override
     def largest(self) -> int:
-        """The largest value."""
         return self.values
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Weight and value of an item have equal ordinates."""
         check_length(length)
         return item_coordinates(length)
 
+    @override
     def layout(self, tokens: int) -> Coordinates:
-        """Two tokens an item, and the capacity."""
         if tokens % 2 == 0:
             raise OrdinateError(
                 f"a knapsack has two tokens an item and one for the capacity: give an odd number, not {tokens}"
             )
         return self.coordinates(tokens // 2)
 
+    @override
     def draw(self, count: int, length: int, widest: int, generator: Generator) -> Int[Tensor, "batch token"]:
-        """Draw weights, values and capacities."""
         weights = self._upto(self.weights, (count, length), generator)
         values = self._upto(widest, (count, length), generator)
         return torch.cat([weights, values, self._capacity(count, length, generator)], dim=1)
 
+    @override
     def solve(self, fields: dict[str, Float[Tensor, "batch _"]]) -> Float[Tensor, "batch item"]:
-        """The best values."""
         return best_values(fields["weight"], fields["value"], fields["capacity"])
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        """Give one token another weight, value or capacity of training."""
         inputs, count, length = batch.input.clone(), len(batch.input), batch.input.shape[1] // 2
         drawn = (
             self._capacity(count, length, generator)

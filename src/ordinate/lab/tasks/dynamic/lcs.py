@@ -1,10 +1,9 @@
 """Longest common subsequence."""
 
-from typing import ClassVar
-
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
+from typing_extensions import override
 
 from ordinate.lab.tasks.dynamic.base import TwoSequences
 
@@ -28,12 +27,13 @@ def common_lengths(
     return row[:, 1:]
 
 
-class Lcs(TwoSequences):
+class Lcs(
+    TwoSequences,
+    name="lcs",
+    summary="length of the longest common subsequence with every prefix of another sequence",
+):
     """The longest common subsequence with every prefix of the second sequence: 1 2 3 / 2 1 3 gives 1 1 2."""
 
-    name: ClassVar[str] = "lcs"
-    summary: ClassVar[str] = "length of the longest common subsequence with every prefix of another sequence"
-
+    @override
     def solve(self, fields: dict[str, Float[Tensor, "batch _"]]) -> Float[Tensor, "batch two"]:
-        """The last row of the table."""
         return common_lengths(fields["first"], fields["second"])

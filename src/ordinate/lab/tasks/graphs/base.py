@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
@@ -21,7 +21,7 @@ from ordinate.lab.tasks.task import Batch, Task
 LARGEST_GRAPH = 512
 
 
-class Graph(Task):
+class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     """An undirected graph as its adjacency matrix: token i is vertex i, its features are row i.
 
     A token has `length` features, so all graphs of a task have `length` vertices. Graphs are connected: a random tree,
@@ -31,10 +31,6 @@ class Graph(Task):
     The slice `rounds` is the number of edges to the furthest vertex that vertex 0 reaches: how often what is known of
     it has to be passed on.
     """
-
-    family: ClassVar[str] = "graphs"
-    axes: ClassVar[tuple[str, ...]] = ("density",)
-    slices: ClassVar[tuple[str, ...]] = ("rounds",)
 
     length: int = Field(8, ge=2, le=LARGEST_GRAPH, description=f"vertices, 2 to {LARGEST_GRAPH}")
     density: float = Field(
@@ -46,21 +42,21 @@ class Graph(Task):
         """The answers for undirected graphs."""
 
     @property
+    @override
     def features(self) -> int:
-        """One for every vertex."""
         return self.length
 
     @property
+    @override
     def outputs(self) -> int:
-        """One number a vertex."""
         return 1
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """All graphs have the same number of vertices."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Vertex k has ordinate k."""
         if length != self.length:
             check_length(length, shortest=2, longest=LARGEST_GRAPH)
             raise OrdinateError(
@@ -69,10 +65,11 @@ class Graph(Task):
             )
         return graph_coordinates(length)
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """The density of training."""
         return value == self.density if axis == "density" else super().seen(axis, value)
 
+    @override
     def sample(
         self,
         count: int,
@@ -81,7 +78,6 @@ class Graph(Task):
         length: int | None = None,
         density: int | float | None = None,
     ) -> Batch:
-        """Draw `count` graphs and answer them."""
         return self.answered(self.draw(count, length, density, generator).float())
 
     def draw(
@@ -106,6 +102,7 @@ class Graph(Task):
         """The batch of these matrices."""
         return Batch(inputs, self.reference(inputs), self.coordinates(self.length))
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token feature"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token out"]:
@@ -117,8 +114,8 @@ class Graph(Task):
             )
         return self.solve(either_end(inputs))
 
+    @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The rounds."""
         if name not in self.slices:
             raise OrdinateError(f"{self.name} has no slice {name!r}: {nearest(name, self.slices)}")
         return self.rounds(either_end(batch.input))
@@ -128,16 +125,16 @@ class Graph(Task):
         steps = steps_from_first(graph)
         return steps.masked_fill(steps.isinf(), 0).amax(-1).long()
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
-        """Let one vertex, and it alone, name other neighbours."""
         inputs = batch.input.clone()
         chance = torch.rand(len(inputs), self.length, generator=generator, device=generator.device)
         inputs[:, token] = (chance < max(self.density, 1 / self.length)).to(inputs)
         inputs[:, token, token] = 0
         return inputs
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read a square matrix, rows separated by strokes."""
         inputs = read_matrix(text)[None]
         self.coordinates(inputs.shape[1])
         batch = self.answered(inputs)
@@ -145,8 +142,8 @@ class Graph(Task):
             raise OrdinateError(f"{self.name} asks for a connected graph: write more edges")
         return batch
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the rows of the matrix, and the scored answers of every vertex."""
         scored = self.scored(batch.coordinates)
         return [
             {
@@ -159,13 +156,11 @@ class Graph(Task):
         ]
 
 
-class WeightedGraph(Graph):
+class WeightedGraph(Graph, axes=("scale", "density")):
     """A connected graph whose edges weigh numbers of a range of their own; harder along `scale` too.
 
     Row i holds the weights of the edges at vertex i, 0 where there is none.
     """
-
-    axes: ClassVar[tuple[str, ...]] = ("scale", "density")
 
     low: float = Field(0.0, ge=0, le=LARGEST, description="smallest weight in training, below `high`")
     high: float = Field(2.0, ge=0, le=LARGEST, description="largest weight in training, above `low`")
@@ -176,6 +171,7 @@ class WeightedGraph(Graph):
             raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
         return self
 
+    @override
     def sample(
         self,
         count: int,
@@ -196,8 +192,8 @@ class WeightedGraph(Graph):
         weights[:, row, column] = numbers.clamp(min=torch.finfo(numbers.dtype).tiny)
         return self.answered((weights + weights.mT) * edges)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
-        """Let one vertex, and it alone, name other neighbours and weights."""
         inputs = super().redraw(batch, token, generator)
         weights = torch.empty_like(inputs[:, token]).uniform_(self.low, self.high, generator=generator)
         inputs[:, token] *= weights

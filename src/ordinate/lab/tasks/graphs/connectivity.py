@@ -1,11 +1,10 @@
 """Which vertices are connected."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.graphs.base import Graph
@@ -28,7 +27,7 @@ def connected(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "bat
     return reached
 
 
-class Connectivity(Graph):
+class Connectivity(Graph, name="connectivity", summary="which pairs of vertices are connected, as 1 and 0"):
     """Whether edges lead from each vertex to each other one, as 1 and 0.
 
     Output j of token i says whether vertices i and j are connected; only those above the diagonal are scored. These
@@ -38,30 +37,28 @@ class Connectivity(Graph):
     All pairs are asked for, so the slice `rounds` is the number of edges between those that are furthest apart.
     """
 
-    name: ClassVar[str] = "connectivity"
-    summary: ClassVar[str] = "which pairs of vertices are connected, as 1 and 0"
-
     density: float = Field(0.2, ge=0, le=1, description="probability of every edge in training")
 
     @property
+    @override
     def outputs(self) -> int:
-        """One for every vertex."""
         return self.length
 
+    @override
     def draw(
         self, count: int, length: int | None, density: int | float | None, generator: Generator
     ) -> Adjacency:
-        """Without a tree."""
         return self.draw_any(count, length, density, generator)
 
+    @override
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:
-        """Ones and zeros."""
         return connected(graph)
 
+    @override
     def rounds(self, graph: Float[Tensor, "batch vertex vertex"]) -> Int[Tensor, " batch"]:
         """Steps until every vertex has heard of all that it is connected to."""
         return longest_of_shortest(graph)
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
-        """Only pairs above the diagonal."""
         return torch.ones(self.length, self.length, dtype=torch.bool).triu(1)

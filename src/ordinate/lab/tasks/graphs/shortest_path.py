@@ -1,10 +1,9 @@
 """Weighted distances from one vertex."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.lab.tasks.graphs.base import WeightedGraph
 
@@ -28,12 +27,11 @@ def distances_from_first(graph: Float[Tensor, "batch vertex vertex"]) -> Float[T
     return distances
 
 
-class ShortestPath(WeightedGraph):
+class ShortestPath(
+    WeightedGraph, name="shortest-path", summary="least total weight from the first vertex to every vertex"
+):
     """The least total weight from vertex 0 to every vertex: 0 1 5 / 1 0 2 / 5 2 0 gives 0 / 1 / 3."""
 
-    name: ClassVar[str] = "shortest-path"
-    summary: ClassVar[str] = "least total weight from the first vertex to every vertex"
-
+    @override
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex 1"]:
-        """Distances in weight."""
         return distances_from_first(graph).unsqueeze(-1)

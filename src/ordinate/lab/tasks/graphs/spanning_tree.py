@@ -1,10 +1,9 @@
 """Weight of a minimum spanning tree."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.graphs.base import WeightedGraph
@@ -33,23 +32,20 @@ def spanning_weight(graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor
     return total
 
 
-class SpanningTree(WeightedGraph):
+class SpanningTree(WeightedGraph, name="spanning-tree", summary="weight of a minimum spanning tree"):
     """The weight of a minimum spanning tree: 0 1 5 / 1 0 2 / 5 2 0 gives 3.
 
     The one answer is written at token 0, the only output that is scored; the others are 0.
     """
 
-    name: ClassVar[str] = "spanning-tree"
-    summary: ClassVar[str] = "weight of a minimum spanning tree"
-
+    @override
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex 1"]:
-        """The weight at vertex 0, and zeros."""
         answer = torch.zeros_like(graph[..., :1])
         answer[:, 0, 0] = spanning_weight(graph)
         return answer
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
-        """Only the output at token 0 counts."""
         scored = torch.zeros(len(coordinates), 1, dtype=torch.bool)
         scored[0] = True
         return scored

@@ -2,12 +2,12 @@
 
 import string
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
@@ -21,7 +21,14 @@ BLANK, NO_MATCH, FIRST_COUNT = 0, 1, 2
 LETTERS = string.ascii_letters
 
 
-class KHop(Task):
+class KHop(
+    Task,
+    name="k-hop",
+    summary="the letter k hops back, each hop to behind the last same letter",
+    family="hops",
+    axes=("length", "hops", "unseen"),
+    slices=("hops",),
+):
     """The letter k hops back: in abcab, one hop from the last b leads behind the b before it, to c.
 
     A hop goes from a letter to the place behind its last earlier occurrence, and the answer at place i is the letter
@@ -35,12 +42,6 @@ class KHop(Task):
     Harder along `length` (letters), `hops` (all samples with that k) and `unseen` (so many letters of the alphabet are
     replaced by ones that training never shows; all of them as published). The slice `hops` sorts samples by k.
     """
-
-    name: ClassVar[str] = "k-hop"
-    summary: ClassVar[str] = "the letter k hops back, each hop to behind the last same letter"
-    family: ClassVar[str] = "hops"
-    axes: ClassVar[tuple[str, ...]] = ("length", "hops", "unseen")
-    slices: ClassVar[tuple[str, ...]] = ("hops",)
 
     length: int = Field(98, ge=2, le=LONGEST, description=f"letters in training, 2 to {LONGEST}")
     hops: int = Field(3, ge=0, le=LONGEST, description="most hops, at most length - 2")
@@ -57,13 +58,14 @@ class KHop(Task):
         return self
 
     @property
+    @override
     def features(self) -> int:
         """Blank, no match, hop counts, both alphabets: 16 as published."""
         return self.first_letter + 2 * self.alphabet
 
     @property
+    @override
     def outputs(self) -> int:
-        """The same symbols."""
         return self.features
 
     @property
@@ -71,19 +73,20 @@ class KHop(Task):
         """The index of the letter a."""
         return FIRST_COUNT + self.hops + 1
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one number of letters seen in training."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """The hop count in a field of its own, then the letters."""
         check_length(length, shortest=2)
         return hop_coordinates(length)
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """The trained length, any k, no unseen letter."""
         return super().seen(axis, value) or axis == "hops" or (axis == "unseen" and value == 0)
 
+    @override
     def sample(
         self,
         count: int,
@@ -109,29 +112,31 @@ class KHop(Task):
         inputs = torch.cat([counts[:, None] + FIRST_COUNT, letters + self.first_letter], dim=1)
         return Batch(inputs, self.reference(inputs), coordinates)
 
+    @override
     def reference(
         self, inputs: Int[Tensor, "batch token"], coordinates: Coordinates | None = None
     ) -> Int[Tensor, "batch token"]:
-        """Blank, then the letter that the hops lead to, or no match."""
         letters = inputs[:, 1:]
         place = hop(letters - self.first_letter, inputs[:, 0] - FIRST_COUNT, 2 * self.alphabet)
         found = letters.gather(1, place.clamp(min=0)).masked_fill(place == NOWHERE, NO_MATCH)
         return torch.nn.functional.pad(found, (1, 0), value=BLANK)
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
         """All of them, the blank included, as published."""
         return torch.ones(len(coordinates), 1, dtype=torch.bool)
 
+    @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The k of every sample."""
         if name not in self.slices:
             raise OrdinateError(f"k-hop has no slice {name!r}: {nearest(name, self.slices)}")
         return batch.input[:, 0] - FIRST_COUNT
 
+    @override
     def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
-        """The letters, and the hop count where there are several."""
         return tuple(range(0 if self.hops else 1, len(coordinates)))
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another hop count, or another letter of training, which may be that of a neighbour."""
         inputs = batch.input.clone()
@@ -141,8 +146,8 @@ class KHop(Task):
         inputs[:, token] = first + other % many
         return inputs
 
+    @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
-        """Every other hop count, and every other letter of training at every place."""
         length = len(batch.coordinates) - 1
         counts = torch.arange(self.hops + 1) + FIRST_COUNT
         letters = torch.arange(self.alphabet) + self.first_letter
@@ -155,12 +160,12 @@ class KHop(Task):
         return changed(batch, inputs[fits].to(batch.input.device), token[fits])
 
     @property
+    @override
     def vocabulary(self) -> tuple[str, ...]:
-        """Blank, no match, hop counts, letters."""
         return (" ", "~", *map(str, range(self.hops + 1)), *LETTERS[: 2 * self.alphabet])
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: k and the letters, and the letters found."""
         symbols = self.vocabulary
         return [
             {
@@ -170,6 +175,7 @@ class KHop(Task):
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read a number of hops and letters: 2 abcab."""
         count, _, letters = text.strip().partition(" ")

@@ -1,11 +1,10 @@
 """q-sparse averaging (Sanford, Hsu and Telgarsky 2023, arXiv 2306.02896)."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -18,7 +17,13 @@ MOST = 512
 Rows = Float[Tensor, "batch token feature"]
 
 
-class SparseAverage(Task):
+class SparseAverage(
+    Task,
+    name="sparse-average",
+    summary="mean of the numbers of the q tokens that a token names",
+    family="matching",
+    axes=("scale",),
+):
     """The mean of the numbers of q named tokens: each token holds a number and the places of q tokens.
 
         y_i = (1 / q) sum_{j in Y_i} z_j,     |Y_i| = q
@@ -30,11 +35,6 @@ class SparseAverage(Task):
     grows with n.
     """
 
-    name: ClassVar[str] = "sparse-average"
-    summary: ClassVar[str] = "mean of the numbers of the q tokens that a token names"
-    family: ClassVar[str] = "matching"
-    axes: ClassVar[tuple[str, ...]] = ("scale",)
-
     length: int = Field(8, ge=1, le=MOST, description=f"tokens, 1 to {MOST}")
     named: int = Field(2, ge=1, le=MOST, description="q: tokens that each names, at most the length")
 
@@ -45,21 +45,21 @@ class SparseAverage(Task):
         return self
 
     @property
+    @override
     def features(self) -> int:
-        """A number, and a place for every token."""
         return 1 + self.length
 
     @property
+    @override
     def outputs(self) -> int:
-        """One number a token."""
         return 1
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """All have the same length."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Token t has ordinate t."""
         if length != self.length:
             check_length(length, longest=MOST)
             raise OrdinateError(
@@ -67,6 +67,7 @@ class SparseAverage(Task):
             )
         return token_coordinates(length)
 
+    @override
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
@@ -85,6 +86,7 @@ class SparseAverage(Task):
         best = chance.topk(self.named, dim=-1).indices
         return torch.zeros_like(chance, dtype=torch.long).scatter(-1, best, 1)
 
+    @override
     def reference(
         self, inputs: Rows, coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
@@ -92,16 +94,16 @@ class SparseAverage(Task):
         sets = inputs[..., 1:]
         return sets @ inputs[..., :1] / sets.sum(-1, keepdim=True).clamp(min=1)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Rows:
-        """Give one token another number and another set."""
         inputs = batch.input.clone()
         drawn = torch.randn(len(inputs), 1, generator=generator, device=generator.device)
         chance = torch.rand(len(inputs), self.length, generator=generator, device=generator.device)
         inputs[:, token] = torch.cat([drawn, self._sets(chance).float()], dim=1).to(inputs)
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: tokens separated by strokes, and the means."""
         return [
             {
                 "input": " / ".join(f"{write_numbers(row[:1])} {write_short(row[1:])}" for row in x),
@@ -110,6 +112,7 @@ class SparseAverage(Task):
             for x, y in zip(batch.input, batch.target[..., 0], strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read tokens separated by strokes: a number, and 0 or 1 for every place."""
         rows = [read_numbers(part) for part in text.split("/")]

@@ -1,12 +1,12 @@
 """What tasks on symbols of one line have in common: sampling, coordinates, the way they are written."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import torch
 from jaxtyping import Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.memories.base import token_coordinates
@@ -16,11 +16,8 @@ from ordinate.lab.tasks.task import Batch, Task
 Symbols = Int[Tensor, "batch token"]
 
 
-class Line(Task):
+class Line(Task, family="matching", axes=("length",)):
     """Symbols, one a token, each answered with a symbol. Harder along `length`."""
-
-    family: ClassVar[str] = "matching"
-    axes: ClassVar[tuple[str, ...]] = ("length",)
 
     length: int = Field(16, ge=1, le=LONGEST, description=f"tokens in training, 1 to {LONGEST}")
 
@@ -36,41 +33,41 @@ class Line(Task):
     def read(self, text: str) -> list[int]:
         """The symbols of a line that a person wrote."""
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one length seen in training."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Token t has ordinate t."""
         check_length(length)
         return token_coordinates(length)
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
-        """Draw `count` lines of one length and answer them."""
         check_count(count)
         coordinates = self.coordinates(self.length if length is None else length)
         inputs = self.draw(count, len(coordinates), generator)
         return Batch(inputs, self.reference(inputs), coordinates)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        """Put another symbol at one token."""
         inputs = batch.input.clone()
         other = torch.randint(1, self.features, (len(inputs),), generator=generator, device=generator.device)
         inputs[:, token] = (inputs[:, token] + other) % self.features
         return inputs
 
+    @override
     def token_texts(self, inputs: Symbols) -> list[str]:
-        """Every symbol as it stands in a line."""
         return [self.write([symbol]) for symbol in inputs[0].tolist()]
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the line, and its answers."""
         return [
             {"input": self.write(x), "target": " ".join(map(str, y))}
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read a line."""
         inputs = torch.tensor([self.read(text)], dtype=torch.long)
         return Batch(inputs, self.reference(inputs), self.coordinates(inputs.shape[1]))

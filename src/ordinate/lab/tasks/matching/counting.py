@@ -1,11 +1,10 @@
 """Contextual counting (Golkar et al. 2024, arXiv 2406.02585), as a running count."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -15,16 +14,15 @@ ZERO, ONE, OPEN, CLOSE = range(4)
 SIGNS = "01[]"
 
 
-class ContextualCounting(Line):
+class ContextualCounting(
+    Line, name="contextual-counting", summary="how many ones there are since the bracket that is open"
+):
     """The ones since the bracket that is open, 0 outside: 1[10]1 gives 0 0 1 1 0 0.
 
     As published there are some regions of zeros and ones in brackets, and the ones of each are counted. Here every
     token is answered, so that the count of a region is read just in front of its closing bracket. Counts from
     `largest` on are answered alike.
     """
-
-    name: ClassVar[str] = "contextual-counting"
-    summary: ClassVar[str] = "how many ones there are since the bracket that is open"
 
     regions: int = Field(2, ge=1, le=64, description="pairs of brackets, at most half of the length")
     largest: int = Field(16, ge=1, le=4096, description="count from which on answers are alike")
@@ -43,17 +41,17 @@ class ContextualCounting(Line):
             )
 
     @property
+    @override
     def features(self) -> int:
-        """Zero, one and two brackets."""
         return len(SIGNS)
 
     @property
+    @override
     def outputs(self) -> int:
-        """Counts."""
         return self.largest + 1
 
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        """Zeros and ones, and brackets at random places, in order."""
         self.check_regions(length)
         device = generator.device
         line = torch.randint(2, (count, length), generator=generator, device=device)
@@ -62,6 +60,7 @@ class ContextualCounting(Line):
         signs = torch.tensor([OPEN, CLOSE], device=device).repeat(self.regions)
         return line.scatter(1, brackets, signs.expand(count, -1))
 
+    @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
         """Ones so far, less those in front of the bracket, where it is open."""
         place = torch.arange(inputs.shape[1], device=inputs.device).expand_as(inputs)
@@ -70,12 +69,12 @@ class ContextualCounting(Line):
         before = ones.gather(1, last_open.clamp(min=0))
         return torch.where(last_open > last_close, ones - before, 0).clamp(max=self.largest)
 
+    @override
     def write(self, symbols: list[int]) -> str:
-        """Without spaces."""
         return "".join(SIGNS[symbol] for symbol in symbols)
 
+    @override
     def read(self, text: str) -> list[int]:
-        """Zeros, ones and brackets."""
         if not text or not set(text) <= set(SIGNS):
             raise OrdinateError(f"{text!r} is not understood: write zeros, ones and brackets, such as 1[10]1")
         return [SIGNS.index(sign) for sign in text]

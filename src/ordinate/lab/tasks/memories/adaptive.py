@@ -1,12 +1,13 @@
 """Memories whose lags the tokens decide: class II of arXiv 2402.00522."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.lab.tasks.memories.base import MemoryTask, check_reach
 from ordinate.lab.tasks.memories.indices import Index, Indices, Lookup
@@ -18,7 +19,12 @@ MOST = 64
 """Memories."""
 
 
-class AdaptiveMemory(MemoryTask):
+class AdaptiveMemory(
+    MemoryTask,
+    name="adaptive-memory",
+    summary="function of tokens whose lags are decided by tokens found before",
+    axes=("length", "lag", "nesting", "memories"),
+):
     """A function of tokens that are found one by the other: the first token says where the next is.
 
         y_t = f(x_t, x_{t-t_1}, ..., x_{t-t_M})
@@ -33,10 +39,6 @@ class AdaptiveMemory(MemoryTask):
     so that 1 -1 -1 gives . . 1. Harder along `length`, `nesting`, `memories` and `lag` (the furthest end of the range,
     which moves the furthest lag of a lookup and the range of drawn tables).
     """
-
-    name: ClassVar[str] = "adaptive-memory"
-    summary: ClassVar[str] = "function of tokens whose lags are decided by tokens found before"
-    axes: ClassVar[tuple[str, ...]] = ("length", "lag", "nesting", "memories")
 
     nesting: int = Field(2, ge=0, le=MOST, description="K: how many memories are found one by the other")
     memories: int = Field(2, ge=1, le=MOST, description="M, at least K")
@@ -72,14 +74,16 @@ class AdaptiveMemory(MemoryTask):
         return 1 + min(number - 1, self.nesting)
 
     @property
+    @override
     def reach(self) -> int:
         """The furthest lag; lags are counted from t, not from the memory before."""
         return self.within[1]
 
+    @override
     def value(self, axis: str) -> int:
-        """T, K or M."""
         return {"lag": self.within[1], "nesting": self.nesting, "memories": self.memories}[axis]
 
+    @override
     def changed(self, axes: Mapping[str, int]) -> dict[str, Any]:
         """Another range, nesting or number of memories; a single index function serves any number."""
         index = self.index
@@ -94,8 +98,8 @@ class AdaptiveMemory(MemoryTask):
             index = tuple(one.reaching(within[1]) for one in index)
         return {"memories": memories, "nesting": nesting, "within": within, "index": index}
 
+    @override
     def memories_of(self, numbers: Float[Tensor, "batch token"]) -> Float[Tensor, "batch token memory"]:
-        """x_t if it is read, and the tokens found."""
         place = torch.arange(numbers.shape[1], device=numbers.device)
         found = [numbers]
         for number in range(1, self.memories + 1):

@@ -9,12 +9,13 @@ memories or another nesting, and samples along an axis are those of that task.
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Bool, Float
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, explain
@@ -30,10 +31,8 @@ LONGEST = 2**20
 AnyTokens = Annotated[SerializeAsAny[Tokens], BeforeValidator(lambda v: choose(v, TOKENS, "task.tokens"))]
 
 
-class MemoryTask(Scalars):
+class MemoryTask(Scalars, family="memories"):
     """A sequence of numbers, one a token, and one number out for each that has all its memories."""
-
-    family: ClassVar[str] = "memories"
 
     length: int = Field(32, ge=1, le=LONGEST, description=f"tokens of a sequence in training, 1 to {LONGEST}")
     tokens: AnyTokens = Signs()
@@ -57,8 +56,8 @@ class MemoryTask(Scalars):
     def value(self, axis: str) -> int:
         """Where training stands on an axis."""
 
+    @override
     def at(self, **axes: int | float) -> "MemoryTask":
-        """The task with these values of its axes other than the length."""
         values = {axis: whole(axis, value, 0, LONGEST) for axis, value in axes.items()}
         if not values:
             return self
@@ -67,20 +66,21 @@ class MemoryTask(Scalars):
         except ValidationError as error:
             raise explain(error, "task", type(self)) from None
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one length seen in training."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Token t has ordinate t."""
         check_length(length, longest=LONGEST)
         check_reach(self.reach, length)
         return token_coordinates(length)
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """The trained value of an axis."""
         return value == (self.length if axis == "length" else self.value(axis))
 
+    @override
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, **axes: int | float
     ) -> Batch:
@@ -93,10 +93,10 @@ class MemoryTask(Scalars):
         inputs = self.tokens.draw(count, length, generator).unsqueeze(-1)
         return Batch(inputs, task.reference(inputs), coordinates)
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """f of the memories of every token."""
         memories = self.memories_of(inputs[..., 0])
         return self.readout.answer(memories, self.readout_tokens).unsqueeze(-1)
 
@@ -105,17 +105,18 @@ class MemoryTask(Scalars):
         """What a memory can be; None where it is a sum of many tokens."""
         return self.tokens
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
-        """Tokens with all their memories, or the last alone."""
         place = torch.arange(len(coordinates))[:, None]
         return place >= (len(coordinates) - 1 if self.last else self.reach)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        """Give one token another number of training."""
         inputs = batch.input.clone()
         inputs[:, token] = self.tokens.draw(len(inputs), 1, generator).to(inputs)
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the numbers, and the answers; those that are not scored are dots."""
         scored = self.scored(batch.coordinates)[:, 0].tolist()
@@ -130,8 +131,8 @@ class MemoryTask(Scalars):
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read numbers separated by spaces."""
         inputs = torch.tensor([[number] for number in read_numbers(text)]).reshape(1, -1, 1)
         coordinates = self.coordinates(inputs.shape[1])
         self.tokens.check(inputs)

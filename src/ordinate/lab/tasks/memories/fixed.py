@@ -1,13 +1,14 @@
 """Memories at fixed lags: class I of arXiv 2402.00522."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor
 from torch.nn.functional import pad
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.memories.base import MemoryTask, check_reach
@@ -24,7 +25,12 @@ def recall(numbers: Float[Tensor, "batch token"], lags: Sequence[int]) -> Float[
     return torch.stack([pad(numbers, (lag, 0))[:, :tokens] for lag in lags], dim=-1)
 
 
-class FixedMemory(MemoryTask):
+class FixedMemory(
+    MemoryTask,
+    name="fixed-memory",
+    summary="function of the tokens at fixed lags",
+    axes=("length", "lag", "memories"),
+):
     """A function of the tokens at fixed lags: with the lags 1 and 3 and their parity, 1 -1 1 1 1 gives . . . 1 -1.
 
         y_t = f(x_{t-T_1}, ..., x_{t-T_M})
@@ -35,10 +41,6 @@ class FixedMemory(MemoryTask):
     Harder along `length`, `lag` (the furthest memory moves there, the others stay) and `memories` (so many of the lags
     count, nearest first).
     """
-
-    name: ClassVar[str] = "fixed-memory"
-    summary: ClassVar[str] = "function of the tokens at fixed lags"
-    axes: ClassVar[tuple[str, ...]] = ("length", "lag", "memories")
 
     lags: tuple[int, ...] = Field((2, 5), min_length=1, max_length=1024, description="T_1 < T_2 < ...")
 
@@ -53,14 +55,15 @@ class FixedMemory(MemoryTask):
         return self
 
     @property
+    @override
     def reach(self) -> int:
-        """The furthest lag."""
         return self.lags[-1]
 
+    @override
     def value(self, axis: str) -> int:
-        """The furthest lag, and how many there are."""
         return self.lags[-1] if axis == "lag" else len(self.lags)
 
+    @override
     def changed(self, axes: Mapping[str, int]) -> dict[str, Any]:
         """Other lags."""
         lags = self.lags[: whole("memories", axes.get("memories", len(self.lags)), 1, len(self.lags))]
@@ -73,6 +76,6 @@ class FixedMemory(MemoryTask):
             lags = (*lags[:-1], lag)
         return {"lags": lags}
 
+    @override
     def memories_of(self, numbers: Float[Tensor, "batch token"]) -> Float[Tensor, "batch token memory"]:
-        """The tokens at the lags."""
         return recall(numbers, self.lags)

@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Float, Int
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
@@ -33,26 +34,23 @@ class Index(Kind):
         return self
 
 
-class Lookup(Index):
+class Lookup(Index, name="lookup", summary="one lag for every value of the newest token"):
     """The newest token decides: one lag for every value it can have, -1 first.
 
     `lags = [2, 1]` over signs is the paper's worked example, g(-1) = 2 and g(1) = 1; `[0, 1, 2]` over -1, 0, 1 is the
     g(x) = x + 1 of its proposition 4.2.
     """
 
-    name: ClassVar[str] = "lookup"
-    summary: ClassVar[str] = "one lag for every value of the newest token"
-
     lags: tuple[int, ...] = Field(
         (2, 1), min_length=1, description="of every value, the smallest value first"
     )
 
+    @override
     def lag(self, found: Found, tokens: Tokens, within: tuple[int, int], number: int) -> Lags:
-        """Look it up."""
         return torch.tensor(self.lags, device=found.device)[tokens.index(found[..., -1])]
 
+    @override
     def check(self, found: int, tokens: Tokens, within: tuple[int, int]) -> None:
-        """A lag for every value, each in the range."""
         needs_values(self, tokens)
         if len(self.lags) != len(tokens.values):
             raise OrdinateError(
@@ -61,39 +59,35 @@ class Lookup(Index):
             )
         stays(min(self.lags), max(self.lags), within)
 
+    @override
     def reaching(self, lag: int) -> "Lookup":
-        """The furthest of its lags moves there."""
         furthest = max(self.lags)
         return Lookup(lags=tuple(lag if one == furthest else one for one in self.lags))
 
 
-class Drawn(Index):
+class Drawn(Index, name="drawn", summary="random table of all tokens found so far"):
     """A table of all tokens found so far, lags uniform over the range; fixed by `seed` and the memory's number."""
-
-    name: ClassVar[str] = "drawn"
-    summary: ClassVar[str] = "random table of all tokens found so far"
 
     seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the tables")
 
+    @override
     def lag(self, found: Found, tokens: Tokens, within: tuple[int, int], number: int) -> Lags:
-        """Look the combination up."""
         table = _table(tokens.combinations(found.shape[-1]), within, self.seed, number)
         return table.to(found.device)[tokens.combination(found)]
 
+    @override
     def check(self, found: int, tokens: Tokens, within: tuple[int, int]) -> None:
-        """A table that is not too large."""
         needs_values(self, tokens)
         tokens.combinations(found)
 
 
-class Line(Index):
+class Line(
+    Index, name="line", summary="rounded linear function of the tokens found so far, the newest first"
+):
     """round(bias + weights . tokens found so far, the newest first), at the nearest end of the range where `clip`.
 
     Tokens further back than there are weights for count nothing.
     """
-
-    name: ClassVar[str] = "line"
-    summary: ClassVar[str] = "rounded linear function of the tokens found so far, the newest first"
 
     weights: tuple[float, ...] = Field(
         (1.0,), min_length=1, description="of the newest token, the one before, ..."
@@ -101,14 +95,14 @@ class Line(Index):
     bias: float = Field(2.0, allow_inf_nan=False, description="lag where all tokens are 0")
     clip: bool = Field(False, description="true to stay at the ends of the range")
 
+    @override
     def lag(self, found: Found, tokens: Tokens, within: tuple[int, int], number: int) -> Lags:
-        """Round, and keep inside."""
         newest = found.flip(-1)[..., : len(self.weights)]
         line = self.bias + newest @ newest.new_tensor(self.weights[: newest.shape[-1]])
         return line.round().clamp(*within).long()
 
+    @override
     def check(self, found: int, tokens: Tokens, within: tuple[int, int]) -> None:
-        """Its extremes over all tokens are in the range."""
         if self.clip:
             return
         if not tokens.values:

@@ -2,12 +2,13 @@
 
 import math
 from abc import abstractmethod
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
@@ -46,72 +47,63 @@ class _Falling(Kernel):
     def diverges(self) -> str:
         """What to write instead, where the sum has no end; nothing where it has."""
 
+    @override
     def check(self) -> None:
-        """A finite sum, by itself or by a cut."""
         instead = self.diverges()
         if instead and self.cut is None:
             raise OrdinateError(
                 f"kernel {self.name!r} is not summable: write {instead}, or cut=1000 to end it at that lag"
             )
 
+    @override
     def weights(self, length: int) -> Weights:
-        """Up to the cut."""
         lag = torch.arange(length, dtype=torch.float64)
         weights = self.fall(lag)
         return weights if self.cut is None else weights.masked_fill(lag >= self.cut, 0.0)
 
 
-class Exponential(_Falling):
+class Exponential(_Falling, name="exponential", summary="e^(-rate s), a light tail"):
     """rho(s) = e^{-rate s}: a light tail."""
-
-    name: ClassVar[str] = "exponential"
-    summary: ClassVar[str] = "e^(-rate s), a light tail"
 
     rate: float = Field(1.0, ge=0, allow_inf_nan=False, description="beta")
 
+    @override
     def diverges(self) -> str:
-        """Where it does not fall."""
         return "" if self.rate > 0 else "a rate above 0"
 
+    @override
     def fall(self, lag: Weights) -> Weights:
-        """e^{-rate s}."""
         return torch.exp(-self.rate * lag)
 
 
-class Polynomial(_Falling):
+class Polynomial(_Falling, name="polynomial", summary="s^(-power) from lag 1 on, a heavy tail"):
     """rho(s) = s^{-power} for s >= 1, and 0 at lag 0: a heavy tail, summable where the power is above 1."""
-
-    name: ClassVar[str] = "polynomial"
-    summary: ClassVar[str] = "s^(-power) from lag 1 on, a heavy tail"
 
     power: float = Field(2.0, ge=0, allow_inf_nan=False, description="beta")
 
+    @override
     def diverges(self) -> str:
-        """Up to the harmonic series."""
         return "" if self.power > 1 else "a power above 1"
 
+    @override
     def fall(self, lag: Weights) -> Weights:
-        """s^{-power}."""
         return torch.where(lag > 0, lag.clamp(min=1) ** -self.power, 0.0)
 
 
-class Given(Kernel):
+class Given(Kernel, name="given", summary="weights as a list, lag 0 first"):
     """rho as a list, rho(0) first, and 0 behind its end."""
-
-    name: ClassVar[str] = "given"
-    summary: ClassVar[str] = "weights as a list, lag 0 first"
 
     rho: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(
         min_length=1, max_length=2**20, description="weights, lag 0 first"
     )
 
     @property
+    @override
     def furthest(self) -> int:
-        """Its end."""
         return len(self.rho) - 1
 
+    @override
     def weights(self, length: int) -> Weights:
-        """The list, and zeros."""
         weights = torch.zeros(length, dtype=torch.float64)
         kept = self.rho[:length]
         weights[: len(kept)] = torch.tensor(kept, dtype=torch.float64)
@@ -131,35 +123,29 @@ class _Wavelet(Kernel):
         """The mother wavelet."""
 
     @property
+    @override
     def furthest(self) -> int:
-        """The shift."""
         return math.ceil(self.shift)
 
+    @override
     def weights(self, length: int) -> Weights:
-        """Scaled and shifted."""
         lag = torch.arange(length, dtype=torch.float64)
         return self.psi((lag - self.shift) / self.scale) / math.sqrt(self.scale)
 
 
-class Ricker(_Wavelet):
+class Ricker(_Wavelet, name="ricker", summary="wavelet (1 - u^2) e^(-u^2 / 2), scaled and shifted"):
     """psi(u) = (1 - u^2) e^{-u^2 / 2}, the Mexican hat."""
 
-    name: ClassVar[str] = "ricker"
-    summary: ClassVar[str] = "wavelet (1 - u^2) e^(-u^2 / 2), scaled and shifted"
-
+    @override
     def psi(self, u: Weights) -> Weights:
-        """The Mexican hat."""
         return (1 - u**2) * torch.exp(-(u**2) / 2)
 
 
-class Haar(_Wavelet):
+class Haar(_Wavelet, name="haar", summary="wavelet 1 on [0, 1/2), -1 on [1/2, 1), scaled and shifted"):
     """psi(u) = 1 on [0, 1/2), -1 on [1/2, 1), else 0."""
 
-    name: ClassVar[str] = "haar"
-    summary: ClassVar[str] = "wavelet 1 on [0, 1/2), -1 on [1/2, 1), scaled and shifted"
-
+    @override
     def psi(self, u: Weights) -> Weights:
-        """A step up and a step down."""
         return ((u >= 0) & (u < 0.5)).double() - ((u >= 0.5) & (u < 1)).double()
 
 

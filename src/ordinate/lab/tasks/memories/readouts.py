@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
@@ -28,56 +29,44 @@ class Readout(Kind):
         """One number for every token of every sample."""
 
 
-class Sum(Readout):
+class Sum(Readout, name="sum", summary="sum of the memories, or a weighted one"):
     """w_1 m_1 + w_2 m_2 + ...; all weights 1 where none are given."""
-
-    name: ClassVar[str] = "sum"
-    summary: ClassVar[str] = "sum of the memories, or a weighted one"
 
     weights: tuple[float, ...] = Field((), description="one for each memory; all 1 without")
 
+    @override
     def check(self, memories: int, tokens: Tokens | None) -> None:
-        """As many weights as memories."""
         if self.weights and len(self.weights) != memories:
             raise OrdinateError(
                 f"readout.weights: {len(self.weights)} weights for {memories} memories: write {memories} of them"
             )
 
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """The weighted sum."""
         return memories.sum(-1) if not self.weights else memories @ memories.new_tensor(self.weights)
 
 
-class Parity(Readout):
+class Parity(Readout, name="parity", summary="product of the memories"):
     """The product of the memories: for signs, whether the -1 among them are even in number."""
 
-    name: ClassVar[str] = "parity"
-    summary: ClassVar[str] = "product of the memories"
-
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """The product."""
         return memories.prod(-1)
 
 
-class And(Readout):
+class And(Readout, name="and", summary="1 where all memories are positive, else -1"):
     """1 where every memory is positive, else -1."""
 
-    name: ClassVar[str] = "and"
-    summary: ClassVar[str] = "1 where all memories are positive, else -1"
-
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """All of them."""
         return 2.0 * (memories > 0).all(-1).to(memories.dtype) - 1
 
 
-class Majority(Readout):
+class Majority(Readout, name="majority", summary="sign that most memories have, 0 in a tie"):
     """1 where more memories are positive than negative, -1 where fewer, 0 where as many."""
 
-    name: ClassVar[str] = "majority"
-    summary: ClassVar[str] = "sign that most memories have, 0 in a tie"
-
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """The sign of the sum of signs."""
         return memories.sign().sum(-1).sign()
 
 
@@ -88,14 +77,14 @@ class _Table(Readout):
     def table(self, size: int) -> Float[Tensor, " entry"]:
         """The numbers, in float64."""
 
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """Look the combination up."""
         assert tokens is not None
         table = self.table(tokens.combinations(memories.shape[-1]))
         return table.to(memories)[tokens.combination(memories)]
 
+    @override
     def check(self, memories: int, tokens: Tokens | None) -> None:
-        """Tokens that a table can list."""
         if tokens is None or not tokens.values:
             kind = "sums of many tokens" if tokens is None else f"{tokens.name} tokens"
             raise OrdinateError(
@@ -104,21 +93,18 @@ class _Table(Readout):
         tokens.combinations(memories)
 
 
-class Boolean(_Table):
+class Boolean(_Table, name="boolean", summary="truth table of the memories"):
     """Any function of few values: its truth table, -1 before 1, the first memory turning slowest.
 
     Of two signs it lists the answers to (-1, -1), (-1, 1), (1, -1), (1, 1): the exclusive or is [-1, 1, 1, -1].
     """
 
-    name: ClassVar[str] = "boolean"
-    summary: ClassVar[str] = "truth table of the memories"
-
     truth: tuple[float, ...] = Field(
         description="answers, those to -1 first, the first memory turning slowest"
     )
 
+    @override
     def check(self, memories: int, tokens: Tokens | None) -> None:
-        """As many answers as combinations."""
         super().check(memories, tokens)
         assert tokens is not None
         size = tokens.combinations(memories)
@@ -128,29 +114,23 @@ class Boolean(_Table):
                 f"write {size} of them"
             )
 
+    @override
     def table(self, size: int) -> Float[Tensor, " entry"]:
-        """As given."""
         return torch.tensor(self.truth, dtype=torch.float64)
 
 
-class Ngram(_Table):
+class Ngram(_Table, name="n-gram", summary="random table of the memories"):
     """A table of numbers from N(0, 1), fixed by `seed`: with the lags 0, 1, .., n - 1 a random n-gram model."""
-
-    name: ClassVar[str] = "n-gram"
-    summary: ClassVar[str] = "random table of the memories"
 
     seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the table")
 
+    @override
     def table(self, size: int) -> Float[Tensor, " entry"]:
-        """Drawn once."""
         return _normal((size,), self.seed)
 
 
-class Relus(Readout):
+class Relus(Readout, name="relus", summary="sum of ReLUs of random directions of the memories"):
     """sum_k ReLU(<w_k, memories>) with `count` vectors w_k from N(0, I), fixed by `seed`."""
-
-    name: ClassVar[str] = "relus"
-    summary: ClassVar[str] = "sum of ReLUs of random directions of the memories"
 
     count: int = Field(64, ge=1, le=65536, description="how many ReLUs")
     seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the directions")
@@ -159,8 +139,8 @@ class Relus(Readout):
         """The w_k, in float64."""
         return _normal((self.count, memories), self.seed)
 
+    @override
     def answer(self, memories: Memories, tokens: Tokens | None) -> Answered:
-        """The sum of ReLUs."""
         return (memories @ self.directions(memories.shape[-1]).to(memories).T).relu().sum(-1)
 
 

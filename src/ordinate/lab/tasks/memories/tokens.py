@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
@@ -62,37 +63,26 @@ class Tokens(Kind):
 class _Discrete(Tokens):
     """Each value equally often."""
 
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Float[Tensor, "count length"]:
-        """Uniform over the values."""
         device = generator.device
         places = torch.randint(len(self.values), (count, length), generator=generator, device=device)
         return torch.tensor(self.values, device=device)[places]
 
 
-class Signs(_Discrete):
+class Signs(_Discrete, name="signs", summary="-1 or 1, equally often", values=(-1.0, 1.0)):
     """-1 and 1."""
 
-    name: ClassVar[str] = "signs"
-    summary: ClassVar[str] = "-1 or 1, equally often"
-    values: ClassVar[tuple[float, ...]] = (-1.0, 1.0)
 
-
-class Ternary(_Discrete):
+class Ternary(_Discrete, name="ternary", summary="-1, 0 or 1, equally often", values=(-1.0, 0.0, 1.0)):
     """-1, 0 and 1."""
 
-    name: ClassVar[str] = "ternary"
-    summary: ClassVar[str] = "-1, 0 or 1, equally often"
-    values: ClassVar[tuple[float, ...]] = (-1.0, 0.0, 1.0)
 
-
-class Gaussian(Tokens):
+class Gaussian(Tokens, name="gaussian", summary="numbers from N(0, 1)"):
     """Standard normal numbers."""
 
-    name: ClassVar[str] = "gaussian"
-    summary: ClassVar[str] = "numbers from N(0, 1)"
-
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Float[Tensor, "count length"]:
-        """N(0, 1)."""
         return torch.randn(count, length, generator=generator, device=generator.device)
 
 

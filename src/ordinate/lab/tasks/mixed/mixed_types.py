@@ -1,12 +1,13 @@
 """Text and prices in one input (the mixed-type experiment of arXiv 2410.01686)."""
 
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -48,7 +49,14 @@ def _queries(value: Any) -> Any:
     return value
 
 
-class MixedTypes(Task):
+class MixedTypes(
+    Task,
+    name="mixed",
+    summary="sum, min or max of the prices of some categories, asked in text",
+    family="mixed",
+    axes=("scale", "unseen", "beyond"),
+    slices=("query",),
+):
     """What is asked of the prices of some categories.
 
     Cata 1.50, Cat+c, Catd 0.25. Find min of categories Cata and Catd. gives 0.25.
@@ -61,12 +69,6 @@ class MixedTypes(Task):
     Harder along `scale` (prices up to that many times as high), `unseen` (1: names and signs that training never
     shows) and `beyond` (both at once: the published test at that scale). The slice `query`: 0 sum, 1 min, 2 max.
     """
-
-    name: ClassVar[str] = "mixed"
-    summary: ClassVar[str] = "sum, min or max of the prices of some categories, asked in text"
-    family: ClassVar[str] = "mixed"
-    axes: ClassVar[tuple[str, ...]] = ("scale", "unseen", "beyond")
-    slices: ClassVar[tuple[str, ...]] = ("query",)
 
     categories: int = Field(8, ge=1, le=26, description="categories with a price")
     asked: int = Field(4, ge=1, le=26, description="categories asked for, at most `categories`")
@@ -96,13 +98,13 @@ class MixedTypes(Task):
         return self
 
     @property
+    @override
     def features(self) -> int:
-        """The symbols, one-hot, and a price."""
         return len(SYMBOLS) + 1
 
     @property
+    @override
     def outputs(self) -> int:
-        """One number a token."""
         return 1
 
     @property
@@ -110,22 +112,23 @@ class MixedTypes(Task):
         """Tokens of the text."""
         return self.text.size(self.categories + self.confusing, self.confusing, self.asked)
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The number of categories."""
         return (self.categories,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """The text in one field, the prices in another."""
         if length != self.categories:
             raise OrdinateError(
                 f"this list has {self.categories} categories, not {length}: write categories={length}"
             )
         return mixed_coordinates(self.words, length)
 
+    @override
     def seen(self, axis: str, value: float) -> bool:
-        """Prices and names of training."""
         return super().seen(axis, value) or (axis == "unseen" and value == 0)
 
+    @override
     def sample(
         self,
         count: int,
@@ -136,7 +139,6 @@ class MixedTypes(Task):
         unseen: int | float = 0,
         beyond: float | None = None,
     ) -> Batch:
-        """Draw `count` lists and questions, and answer them."""
         if beyond is not None:
             scale, unseen = beyond, 1
         check_count(count)
@@ -184,6 +186,7 @@ class MixedTypes(Task):
         symbols, prices = inputs[:, : self.words, 0].long(), inputs[:, self.words :, 1]
         return self.text.read(symbols, self.categories + self.confusing, self.confusing, self.asked), prices
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 2"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
@@ -194,39 +197,41 @@ class MixedTypes(Task):
         answers[:, 0, 0] = answer(prices, chosen, text.query)
         return answers
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
-        """Only the output at token 0 counts."""
         scored = torch.zeros(len(coordinates), 1, dtype=torch.bool)
         scored[0] = True
         return scored
 
+    @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
         """The query of every sample: 0 sum, 1 min, 2 max."""
         if name not in self.slices:
             return super().slice(name, batch)
         return self.read(batch.input)[0].query
 
+    @override
     def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
         """The prices; letters of a text make sense only together."""
         return tuple(range(self.words, len(coordinates)))
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 2"]:
-        """Give one category another price of training."""
         inputs = batch.input.clone()
         inputs[:, token, 1] = torch.empty_like(inputs[:, token, 1]).uniform_(
             self.low, self.high, generator=generator
         )
         return inputs
 
+    @override
     def token_texts(self, inputs: Float[Tensor, "batch token 2"]) -> list[str]:
-        """Symbols of the text, and prices."""
         return [
             f"{price:.2f}" if int(symbol) == PRICE else SYMBOLS[int(symbol)]
             for symbol, price in inputs[0].tolist()
         ]
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the list with its prices and the question, and the answer."""
         answers = batch.target[:, 0, 0].tolist()
         return [
             {"input": write_line(line), "target": f"{y:.2f}"}
@@ -238,6 +243,7 @@ class MixedTypes(Task):
         text, prices = self.read(inputs)
         return [Line(*row) for row in zip(*(part.tolist() for part in (*text, prices)), strict=True)]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read a list with its prices and a question, as `show` writes them."""
         line = read_line(text)

@@ -109,11 +109,9 @@ class Style(Kind):
         return symbols + list(spell(self.stop)), query, places
 
 
-class Spelled(Style):
+class Spelled(Style, name="spelled", summary="letter by letter, as published"):
     """Letter by letter, as published: Cata, Cat+c, Catd. Find min of categories Cata and Catd."""
 
-    name: ClassVar[str] = "spelled"
-    summary: ClassVar[str] = "letter by letter, as published"
     before: ClassVar[str] = "Cat"
     between: ClassVar[str] = ", "
     end: ClassVar[str] = ". "
@@ -124,11 +122,9 @@ class Spelled(Style):
     queries: ClassVar[tuple[tuple[int, ...], ...]] = tuple(spell(query) for query in QUERIES)
 
 
-class Words(Style):
+class Words(Style, name="words", summary="one symbol for a name, a sign and a query; nothing else"):
     """Only what differs between samples, some seven times shorter: a, + c, d, min, a, d."""
 
-    name: ClassVar[str] = "words"
-    summary: ClassVar[str] = "one symbol for a name, a sign and a query; nothing else"
     before: ClassVar[str] = ""
     between: ClassVar[str] = ""
     end: ClassVar[str] = ""

@@ -2,12 +2,12 @@
 
 import math
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -24,7 +24,7 @@ from ordinate.lab.tasks.numbers.sampling import (
 from ordinate.lab.tasks.task import Batch, Scalars
 
 
-class Numbers(Scalars):
+class Numbers(Scalars, family="numbers", axes=("length", "scale")):
     """A sequence of numbers, one a token, and one number out for each.
 
     Harder than in training along `length` (more numbers) and along `scale` (numbers from a range that many
@@ -32,9 +32,6 @@ class Numbers(Scalars):
     then accuracy, the share of sequences whose answers are all within 10 % (`evaluation.relative`,
     `evaluation.absolute`), is the score to look at.
     """
-
-    family: ClassVar[str] = "numbers"
-    axes: ClassVar[tuple[str, ...]] = ("length", "scale")
 
     length: int = Field(8, ge=1, le=LONGEST, description=f"longest sequence in training, 1 to {LONGEST}")
     variable: bool = Field(
@@ -57,20 +54,21 @@ class Numbers(Scalars):
             whole_range(self.low, self.high)
         return self
 
+    @override
     def tested(self) -> "Numbers":
-        """The task with whole numbers where tests ask for them."""
         return (
             self.model_copy(update={"integers": True, "integer_tests": None}) if self.integer_tests else self
         )
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """Lengths seen in training, shortest first."""
         return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Number k of the sequence has ordinate k."""
         return number_coordinates(length)
 
+    @override
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
@@ -94,8 +92,8 @@ class Numbers(Scalars):
         draw = draw_integers if self.integers else draw_numbers
         return draw(count, length, low=self.low, high=self.high, scale=scale, generator=generator)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
-        """Give one token other numbers from the training range."""
         inputs = batch.input.clone()
         if self.integers:
             first, last = whole_range(self.low, self.high)
@@ -104,13 +102,14 @@ class Numbers(Scalars):
             inputs[:, token].uniform_(self.low, self.high, generator=generator)
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: its numbers and the answers."""
         return [
             {"input": self.write(x), "target": self.write(y)}
             for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read numbers separated by spaces or commas, sequences by strokes."""
         parts = [read_numbers(part) for part in text.split("/")]

@@ -1,9 +1,8 @@
 """Cumulative maximum."""
 
-from typing import ClassVar
-
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -19,14 +18,11 @@ def cumulative_max(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*b
     return numbers.cummax(-1).values
 
 
-class Max(Numbers):
+class Max(Numbers, name="max", summary="largest of the numbers so far"):
     """The largest number so far: 1 -2 3 gives 1 1 3."""
 
-    name: ClassVar[str] = "max"
-    summary: ClassVar[str] = "largest of the numbers so far"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the cumulative maximum of each sequence."""
         return cumulative_max(inputs.squeeze(-1)).unsqueeze(-1)

@@ -1,10 +1,9 @@
 """Cumulative maximum-sum subarray."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -28,14 +27,13 @@ def cumulative_max_subarray(numbers: Float[Tensor, "*batch length"]) -> Float[Te
     return torch.stack(answers, -1)
 
 
-class MaxSubarray(Numbers):
+class MaxSubarray(
+    Numbers, name="max-subarray", summary="largest sum of a non-empty run of the numbers so far"
+):
     """The largest sum of a non-empty run of neighbours so far: -3 2 -1 4 -6 gives -3 2 2 5 5."""
 
-    name: ClassVar[str] = "max-subarray"
-    summary: ClassVar[str] = "largest sum of a non-empty run of the numbers so far"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the cumulative maximum-sum subarray of each sequence."""
         return cumulative_max_subarray(inputs.squeeze(-1)).unsqueeze(-1)

@@ -1,10 +1,9 @@
 """Cumulative median."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -31,14 +30,11 @@ def cumulative_median(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, 
     return torch.stack(medians, -1)
 
 
-class Median(Numbers):
+class Median(Numbers, name="median", summary="median of the numbers so far"):
     """The median of the numbers so far: 1 -2 3 2 gives 1 -0.5 1 1.5."""
 
-    name: ClassVar[str] = "median"
-    summary: ClassVar[str] = "median of the numbers so far"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the cumulative median of each sequence."""
         return cumulative_median(inputs.squeeze(-1)).unsqueeze(-1)

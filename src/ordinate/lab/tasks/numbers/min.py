@@ -1,9 +1,8 @@
 """Cumulative minimum."""
 
-from typing import ClassVar
-
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -19,14 +18,11 @@ def cumulative_min(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*b
     return numbers.cummin(-1).values
 
 
-class Min(Numbers):
+class Min(Numbers, name="min", summary="smallest of the numbers so far"):
     """The smallest number so far: 1 -2 3 gives 1 -2 -2."""
 
-    name: ClassVar[str] = "min"
-    summary: ClassVar[str] = "smallest of the numbers so far"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the cumulative minimum of each sequence."""
         return cumulative_min(inputs.squeeze(-1)).unsqueeze(-1)

@@ -1,11 +1,11 @@
 """Minimum of pairwise sums."""
 
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -28,20 +28,18 @@ def min_pairwise_sum(numbers: Float[Tensor, "*batch two_n"]) -> Float[Tensor, "*
     return (first + second).amin(-1)
 
 
-class MinSum(Numbers):
+class MinSum(Numbers, name="min-sum", summary="smallest sum of two numbers at equal places of two sequences"):
     """The smallest sum of the two numbers at equal places: 1 2 3 / 0 -4 5 gives -2.
 
     A length of n means 2n tokens, in the fields `first` and `second`. The one answer is written at token 0,
     the only output that is scored; the others are 0.
     """
 
-    name: ClassVar[str] = "min-sum"
-    summary: ClassVar[str] = "smallest sum of two numbers at equal places of two sequences"
-
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Numbers at equal places of the two sequences have equal ordinates."""
         return pair_coordinates(length)
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
@@ -50,14 +48,14 @@ class MinSum(Numbers):
         answer[:, 0, 0] = min_pairwise_sum(inputs.squeeze(-1))
         return answer
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
-        """Only the output at token 0 counts."""
         scored = torch.zeros(len(coordinates), 1, dtype=torch.bool)
         scored[0] = True
         return scored
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the two sequences and the one answer."""
         return [
             {
                 "input": " / ".join(self.write(half) for half in x.chunk(2)),

@@ -2,13 +2,13 @@
 
 import re
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Generator, Tensor
 from torch.nn.functional import pad
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -54,7 +54,9 @@ def all_pairs_distances(
     return distances
 
 
-class Path(Numbers):
+class Path(
+    Numbers, name="path", summary="distances between all vertices of a path named at random", axes=("scale",)
+):
     """The distances between all vertices of a path whose vertices are named at random.
 
     Token i is vertex i: its features are row i of the weighted adjacency matrix (0 where there is no edge),
@@ -66,37 +68,35 @@ class Path(Numbers):
     ones do not fit: `length` is no axis of this task.
     """
 
-    name: ClassVar[str] = "path"
-    summary: ClassVar[str] = "distances between all vertices of a path named at random"
-    axes: ClassVar[tuple[str, ...]] = ("scale",)
-
     length: int = Field(
         8, ge=2, le=LARGEST_GRAPH, description=f"most vertices in training, 2 to {LARGEST_GRAPH}"
     )
 
     @property
+    @override
     def features(self) -> int:
-        """One weight for every vertex."""
         return self.length
 
     @property
+    @override
     def outputs(self) -> int:
-        """One distance for every vertex."""
         return self.length
 
+    @override
     def lengths(self) -> tuple[int, ...]:
         """Lengths seen in training, shortest first; a path has at least one edge."""
         return tuple(range(2, self.length + 1)) if self.variable else (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
         """Vertex k has ordinate k, which says nothing of its place on the path."""
         self._check_length(length)
         return vertex_coordinates(length)
 
+    @override
     def draw(
         self, count: int, length: int, scale: float, generator: Generator
     ) -> Float[Tensor, "batch token feature"]:
-        """Draw weights and names, and return the adjacency matrices."""
         self._check_length(length)
         numbers = self.numbers(count, length - 1, scale, generator)
         # A weight of 0 would read as no edge.
@@ -104,6 +104,7 @@ class Path(Numbers):
         order = torch.rand(count, length, generator=generator, device=generator.device).argsort(-1)
         return pad(path_adjacency(weights, order), (0, self.length - length))
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token feature"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token out"]:
@@ -111,15 +112,15 @@ class Path(Numbers):
         length, width = inputs.shape[1:]
         return pad(all_pairs_distances(inputs[..., :length]), (0, width - length))
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token out"]:
-        """Only distances above the diagonal count."""
         tokens = len(coordinates)
         return torch.ones(tokens, self.outputs, dtype=torch.bool).triu(1) & (
             torch.arange(self.outputs) < tokens
         )
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the two matrices, rows separated by a stroke."""
 
         def matrix(rows: Float[Tensor, "token feature"]) -> str:
             return " / ".join(self.write(row[: len(rows)]) for row in rows)
@@ -128,8 +129,8 @@ class Path(Numbers):
             {"input": matrix(x), "target": matrix(y)} for x, y in zip(batch.input, batch.target, strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read a square matrix, rows separated by strokes."""
         matrix = read_matrix(text)
         self._check_length(len(matrix))
         inputs = pad(matrix, (0, self.length - len(matrix)))[None]

@@ -1,11 +1,10 @@
 """Sorting."""
 
-from typing import ClassVar
-
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -25,14 +24,11 @@ def ascending(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*batch 
     return numbers.sort(-1).values
 
 
-class Sort(Numbers):
+class Sort(Numbers, name="sort", summary="the numbers in ascending order"):
     """The numbers in ascending order: 1 -2 3 gives -2 1 3. Not cumulative: every output needs every input."""
 
-    name: ClassVar[str] = "sort"
-    summary: ClassVar[str] = "the numbers in ascending order"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return each sequence sorted."""
         return ascending(inputs.squeeze(-1)).unsqueeze(-1)

@@ -1,9 +1,8 @@
 """Cumulative sum."""
 
-from typing import ClassVar
-
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.lab.tasks.numbers.base import Numbers
@@ -19,14 +18,11 @@ def cumulative_sum(numbers: Float[Tensor, "*batch length"]) -> Float[Tensor, "*b
     return numbers.cumsum(-1)
 
 
-class Sum(Numbers):
+class Sum(Numbers, name="sum", summary="sum of the numbers so far"):
     """The sum of the numbers so far: 1 -2 3 gives 1 -1 2."""
 
-    name: ClassVar[str] = "sum"
-    summary: ClassVar[str] = "sum of the numbers so far"
-
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the cumulative sum of each sequence."""
         return cumulative_sum(inputs.squeeze(-1)).unsqueeze(-1)

@@ -8,11 +8,11 @@ counts as right where all its tokens are, which no guess reaches by chance at an
 """
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import torch
 from pydantic import Field
 from torch import Generator
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -22,10 +22,8 @@ from ordinate.lab.tasks.numbers.sampling import LONGEST, check_length
 MOST_STATES = 64
 
 
-class Counter(Line):
+class Counter(Line, family="strings"):
     """Zeros and ones, each answered with the state of a counter that goes round. Harder along `length`."""
-
-    family: ClassVar[str] = "strings"
 
     length: int = Field(16, ge=1, le=LONGEST, description=f"most tokens in training, 1 to {LONGEST}")
     variable: bool = Field(
@@ -38,60 +36,54 @@ class Counter(Line):
         """m."""
 
     @property
+    @override
     def features(self) -> int:
-        """Zero and one."""
         return 2
 
     @property
+    @override
     def outputs(self) -> int:
-        """States."""
         return self.states
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """Lengths seen in training, shortest first."""
         return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
 
+    @override
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        """Zeros and ones, uniform and independent."""
         return torch.randint(2, (count, length), generator=generator, device=generator.device)
 
+    @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
-        """Ones so far, modulo the number of states."""
         return inputs.cumsum(1) % self.states
 
+    @override
     def write(self, symbols: list[int]) -> str:
-        """Without spaces."""
         return "".join(map(str, symbols))
 
+    @override
     def read(self, text: str) -> list[int]:
-        """Zeros and ones."""
         if not text or not set(text) <= {"0", "1"}:
             raise OrdinateError(f"{text!r} is not understood: write zeros and ones, such as 1101")
         check_length(len(text))
         return [int(sign) for sign in text]
 
 
-class Parity(Counter):
+class Parity(Counter, name="parity", summary="whether the number of ones so far is odd"):
     """Whether the ones so far are odd in number: 1101 gives 1 0 0 1."""
 
-    name: ClassVar[str] = "parity"
-    summary: ClassVar[str] = "whether the number of ones so far is odd"
-
     @property
+    @override
     def states(self) -> int:
-        """Even and odd."""
         return 2
 
 
-class ModularCounting(Counter):
+class ModularCounting(Counter, name="modular-counting", summary="the number of ones so far modulo 5"):
     """The ones so far modulo 5: 1111110 gives 1 2 3 4 0 1 1."""
-
-    name: ClassVar[str] = "modular-counting"
-    summary: ClassVar[str] = "the number of ones so far modulo 5"
 
     modulus: int = Field(5, ge=2, le=MOST_STATES, description="where the count starts again at 0")
 
     @property
+    @override
     def states(self) -> int:
-        """The modulus."""
         return self.modulus

@@ -8,12 +8,12 @@ import string
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -26,11 +26,8 @@ LETTERS = string.ascii_lowercase
 Symbols = Int[Tensor, "batch token"]
 
 
-class Echo(Task):
+class Echo(Task, family="strings", axes=("length",)):
     """Letters, and blanks at which they are to be written again. Harder along `length`, the number of letters."""
-
-    family: ClassVar[str] = "strings"
-    axes: ClassVar[tuple[str, ...]] = ("length",)
 
     length: int = Field(10, ge=1, le=LONGEST, description=f"most letters in training, 1 to {LONGEST}")
     variable: bool = Field(
@@ -44,31 +41,32 @@ class Echo(Task):
         """Which letter is written at each blank, by its ordinate."""
 
     @property
+    @override
     def features(self) -> int:
-        """Blank and letters."""
         return FIRST_LETTER + self.alphabet
 
     @property
+    @override
     def outputs(self) -> int:
-        """The same symbols."""
         return self.features
 
     @property
+    @override
     def vocabulary(self) -> tuple[str, ...]:
-        """Blank and letters."""
         return ("_", *LETTERS[: self.alphabet])
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """Lengths seen in training, shortest first."""
         return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
         """The letters, then the blanks, each with the ordinate of the letter that is written there."""
         check_length(length)
         return echo_coordinates(type(self), length)
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
-        """Draw `count` strings of one length, letters uniform and independent."""
         check_count(count)
         length = self.length if length is None else length
         coordinates = self.coordinates(length)
@@ -79,37 +77,37 @@ class Echo(Task):
         inputs = torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
         return Batch(inputs, self.reference(inputs, coordinates), coordinates)
 
+    @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
-        """Blanks at the letters, letters at the blanks."""
         length = inputs.shape[1] // 2
         order = self.coordinates(length).ordinate_tensor[length:].to(inputs.device)
         return torch.nn.functional.pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
-        """The blanks."""
         return torch.arange(len(coordinates))[:, None] >= len(coordinates) // 2
 
+    @override
     def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
-        """The letters."""
         return tuple(range(len(coordinates) // 2))
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        """Put another letter at one place."""
         inputs = batch.input.clone()
         other = torch.randint(1, self.alphabet, (len(inputs),), generator=generator, device=generator.device)
         inputs[:, token] = FIRST_LETTER + (inputs[:, token] - FIRST_LETTER + other) % self.alphabet
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the string, and what is written at the blanks."""
         half, symbols = len(batch.coordinates) // 2, self.vocabulary
         return [
             {"input": "".join(symbols[i] for i in x[:half]), "target": "".join(symbols[i] for i in y[half:])}
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
-        """Read a string of letters."""
         known = LETTERS[: self.alphabet]
         if not text or not set(text) <= set(known):
             raise OrdinateError(
@@ -119,27 +117,21 @@ class Echo(Task):
         return self._answered(torch.tensor([[FIRST_LETTER + known.index(x) for x in text]]), coordinates)
 
 
-class Copy(Echo):
+class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
     """The string again: abca gives abca."""
 
-    name: ClassVar[str] = "copy"
-    summary: ClassVar[str] = "the string again, written at the blanks behind it"
-
     @staticmethod
+    @override
     def order(length: int) -> Iterable[int]:
-        """First letter first."""
         return range(length)
 
 
-class Reverse(Echo):
+class Reverse(Echo, name="reverse", summary="the string from its end, written at the blanks behind it"):
     """The string from its end: abca gives acba."""
 
-    name: ClassVar[str] = "reverse"
-    summary: ClassVar[str] = "the string from its end, written at the blanks behind it"
-
     @staticmethod
+    @override
     def order(length: int) -> Iterable[int]:
-        """Last letter first."""
         return reversed(range(length))
 
 

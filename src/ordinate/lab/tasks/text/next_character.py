@@ -1,11 +1,10 @@
 """Language modelling: the next character of a text."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -18,7 +17,13 @@ NEW_LINE = "\N{RETURN SYMBOL}"
 Characters = Int[Tensor, "batch token"]
 
 
-class NextCharacter(Task):
+class NextCharacter(
+    Task,
+    name="next-character",
+    summary="the next character of a text, for causal models",
+    family="text",
+    axes=("length",),
+):
     """The character that follows, at every place of a text: of `the c` the answers are `he c` and one more.
 
     The answer of a token is the next token, so that only causal models have anything to learn; the last token has no
@@ -30,38 +35,34 @@ class NextCharacter(Task):
     Harder along `length`.
     """
 
-    name: ClassVar[str] = "next-character"
-    summary: ClassVar[str] = "the next character of a text, for causal models"
-    family: ClassVar[str] = "text"
-    axes: ClassVar[tuple[str, ...]] = ("length",)
-
     length: int = Field(64, ge=2, le=LONGEST, description=f"characters of a window, 2 to {LONGEST}")
     corpus: str = Field("", description="a folder of files *.txt; docstrings of Python without")
     held_out: bool = Field(False, description="draw from what training does not see, as tests do")
 
     @property
+    @override
     def features(self) -> int:
-        """All characters."""
         return len(CHARACTERS)
 
     @property
+    @override
     def outputs(self) -> int:
-        """The same."""
         return len(CHARACTERS)
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one length seen in training."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """Token t has ordinate t."""
         check_length(length, shortest=2)
         return token_coordinates(length)
 
+    @override
     def tested(self) -> "NextCharacter":
-        """On what was held out."""
         return self.model_copy(update={"held_out": True})
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
         """Draw windows, each with its start anywhere in the text."""
         check_count(count)
@@ -80,34 +81,36 @@ class NextCharacter(Task):
         inputs = text.to(generator.device)[starts + torch.arange(length, device=generator.device)]
         return Batch(inputs, self.reference(inputs), coordinates)
 
+    @override
     def reference(self, inputs: Characters, coordinates: Coordinates | None = None) -> Characters:
         """The tokens, one place on; a new line at the end, which nobody scores."""
         return torch.nn.functional.pad(inputs[:, 1:], (0, 1))
 
+    @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
-        """All but the last, whose answer is not there."""
         return torch.arange(len(coordinates))[:, None] < len(coordinates) - 1
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Characters:
-        """Put any other character."""
         inputs, many = batch.input.clone(), len(CHARACTERS)
         on = torch.randint(1, many, (len(inputs),), generator=generator, device=generator.device)
         inputs[:, token] = (inputs[:, token] + on) % many
         return inputs
 
     @property
+    @override
     def vocabulary(self) -> tuple[str, ...]:
-        """The characters; a new line as a person can see it."""
         return (NEW_LINE, *CHARACTERS[1:])
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the window, and what follows each of its characters."""
         symbols = self.vocabulary
         return [
             {"input": "".join(symbols[i] for i in x), "target": "".join(symbols[i] for i in y[:-1])}
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read a text, with new lines as they are or as they are shown."""
         known = {symbol: index for index, symbol in enumerate(self.vocabulary)} | {"\n": 0}
