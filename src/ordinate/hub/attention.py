@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers import BertModel, GPT2Model
 from transformers.models.bert.modeling_bert import BertSelfAttention
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+from typing_extensions import override
 
 from ordinate.attention import Content, ContentClass, Form
 from ordinate.coordinates import Coordinates
@@ -146,8 +147,8 @@ def _give_config(model: nn.Module, shared: Any) -> None:
 class NoPositions(nn.Module):
     """In place of a table of position vectors: nothing is added, at any length."""
 
+    @override
     def forward(self, positions: Int[Tensor, "#batch token"]) -> Float[Tensor, ""]:
-        """Zero."""
         return torch.zeros((), device=positions.device)
 
 

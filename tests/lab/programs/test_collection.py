@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from ordinate.lab.programs.collection import PROGRAMS
 from ordinate.lab.programs.collection.automata import automaton
+from ordinate.lab.programs.collection.sorting import bitonic, odd_even
 from ordinate.lab.programs.compiler.compile import Costs, compile_program, plan_program
 from ordinate.lab.programs.language import Range
 from ordinate.lab.programs.machine import Machine
-from ordinate.lab.programs.networks import bitonic, odd_even
 from ordinate.lab.programs.program import Program
 from ordinate.lab.programs.verify import verify
 

@@ -179,7 +179,7 @@ def _table(name: str | None, json: bool) -> None:
     from ordinate.app.cli.output import print_json, print_table
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.programs.collection import STATIC, find_program
-    from ordinate.lab.programs.table import cost_table
+    from ordinate.lab.programs.compiler.compile import cost_table
 
     chosen = STATIC if name is None else [find_program(name)]
     started = time.monotonic()

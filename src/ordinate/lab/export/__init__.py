@@ -13,7 +13,6 @@ from ordinate.errors import OrdinateError
 if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
-from ordinate.lab.export.card import model_card
-from ordinate.lab.export.pretrained import OrdinateConfig, OrdinateModel, OrdinateOutput
+from ordinate.lab.export.pretrained import OrdinateConfig, OrdinateModel, OrdinateOutput, model_card
 
 __all__ = ["OrdinateConfig", "OrdinateModel", "OrdinateOutput", "model_card"]

@@ -1,5 +1,6 @@
 """The class that `AutoModel` makes of a saved model: config.json with the recipe, model.safetensors, README.md."""
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,11 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.utils import ModelOutput
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.export.card import model_card
+from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run, write_text
 from ordinate.lab.tasks import Task
 from ordinate.lab.tasks.task import Answers
@@ -75,6 +77,7 @@ class OrdinateModel(PreTrainedModel):  # type: ignore[misc]
         made.to(next(trained.parameters()).dtype).eval()
         return made
 
+    @override
     def forward(
         self,
         inputs: Inputs,
@@ -97,12 +100,14 @@ class OrdinateModel(PreTrainedModel):  # type: ignore[misc]
         (row,) = self.task.show(batch._replace(target=said))
         return row
 
+    @override
     def save_pretrained(self, save_directory: str | os.PathLike[str], **options: Any) -> None:
         """Write config, weights and card; `transformers` writes the first two."""
         super().save_pretrained(save_directory, **options)
         write_text(Path(save_directory) / "README.md", model_card(self.config.recipe, self.config.run))
 
     @classmethod
+    @override
     def from_pretrained(
         cls,
         pretrained_model_name_or_path: str | os.PathLike[str],
@@ -158,3 +163,50 @@ def _tokens(task: Task, length: int) -> int:
 
 AutoConfig.register(OrdinateConfig.model_type, OrdinateConfig)
 AutoModel.register(OrdinateConfig, OrdinateModel)
+
+
+def model_card(recipe: dict[str, Any], run: dict[str, Any]) -> str:
+    """Return the card as Markdown with the head that model hubs read.
+
+    >>> card = model_card({"name": "adder", "task": {"name": "addition"}, "model": {"kind": "encoder"}}, {"seed": 0})
+    >>> card.splitlines()[1], "seed 0" in card
+    ('library_name: ordinate', True)
+    """
+    task, kind = recipe["task"]["name"], recipe["model"]["kind"]
+    scores = {name: value for name, value in (run.get("scores") or {}).items() if value is not None}
+    rows = "\n".join(f"| {name} | {show_number(value)} |" for name, value in scores.items())
+    facts = [f"seed {run.get('seed', 'unknown')}, one seed, no verdict"]
+    facts += [f"{run['parameters']} parameters"] if run.get("parameters") else []
+    facts += [f"{run['samples_seen']} samples seen"] if run.get("samples_seen") else []
+    facts += ["averaged weights"] if run.get("averaged") else []
+    return f"""---
+library_name: ordinate
+license: apache-2.0
+tags: [ordinate, {task}, {kind}]
+---
+
+# {recipe["name"]}
+
+A {kind} model for the task `{task}`, made with Ordinate: {", ".join(facts)}.
+
+```python
+import ordinate.lab.export
+from transformers import AutoModel
+
+model = AutoModel.from_pretrained("path/to/this/folder")
+```
+
+## How right it is
+
+| point | score |
+|---|---|
+{rows or "| nothing was measured | |"}
+
+Exact match for symbols, mean squared error for numbers; `validation` is as in training, other points are beyond it.
+
+## Recipe
+
+```json
+{json.dumps(recipe, indent=1)}
+```
+"""

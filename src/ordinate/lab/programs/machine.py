@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.programs.language.ranges import Range
-from ordinate.lab.programs.language.refusals import refuse
+from ordinate.lab.programs.language.ranges import Range, refuse
 from ordinate.lab.programs.language.value import Number, Value
 
 Function = Callable[..., Any]
@@ -129,22 +129,25 @@ class Word(Value):
             return self._with(factor * self.array + constant)
         return self._with(factor * self.array + other_factor * _array(other) + constant, other)
 
+    @override
     def relu(self) -> "Word":
         """max(x, 0)."""
         return self._with(np.maximum(self.array, 0))
 
+    @override
     def minimum(self, other: Value) -> "Word":
-        """The smaller of two."""
         return self._with(np.minimum(self.array, _array(other)), other)
 
+    @override
     def maximum(self, other: Value) -> "Word":
-        """The larger of two."""
         return self._with(np.maximum(self.array, _array(other)), other)
 
+    @override
     def clip(self, low: Number, high: Number) -> "Word":
         """The nearest number in [low, high]."""
         return self._with(np.clip(self.array, low, high))
 
+    @override
     def exchange(self, low: Value, high: Value) -> "Word":
         """The smaller of x and low where low is not x, the larger of x and high elsewhere."""
         smaller, larger = np.minimum(self.array, _array(low)), np.maximum(self.array, _array(high))
@@ -152,6 +155,7 @@ class Word(Value):
             refuse("exchange is given two partners in one processor: one of low and high must be x itself")
         return self._with(np.where(smaller != self.array, smaller, larger), low, high)
 
+    @override
     def lookup(self, table: Sequence[Number], first: int = 0) -> "Word":
         """table[x - first]."""
         place = self.array - first
@@ -161,18 +165,19 @@ class Word(Value):
             )
         return self._with(np.asarray(table, dtype=np.float64)[place.astype(int)])
 
+    @override
     def select(self, yes: Value, no: Value) -> "Word":
         """`yes` where this is 1."""
         return self._with(np.where(self.array == 1, _array(yes), _array(no)), yes, no)
 
+    @override
     def either(self, other: Value) -> "Word":
-        """The one that is not 0."""
         if ((self.array != 0) & (_array(other) != 0)).any():
             refuse("either is given two numbers in one processor: one of them must be 0")
         return self._with(self.array + _array(other), other)
 
+    @override
     def within(self, stated: Range) -> "Word":
-        """The same value, after a check that the stated range holds."""
         whole = not stated.whole or (self.array == np.round(self.array)).all()
         if not whole or (self.array < stated.low).any() or (self.array > stated.high).any():
             found = f"{self.array.min():g} .. {self.array.max():g}"

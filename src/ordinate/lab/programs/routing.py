@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
+from ordinate.lab.programs.collection.sorting import Stage, bitonic
 from ordinate.lab.programs.language import Range, Value, powers, receive, select
-from ordinate.lab.programs.language.refusals import refuse
-from ordinate.lab.programs.networks import Stage, bitonic
+from ordinate.lab.programs.language.ranges import refuse
 
 # Static permutations.
 

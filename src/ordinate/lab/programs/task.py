@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
@@ -40,25 +41,25 @@ class ProgramTask(Task):
         return find_program(self.program)
 
     @property
+    @override
     def features(self) -> int:
-        """Words of a processor."""
         return len(self.what.ranges(self.length))
 
     @property
+    @override
     def outputs(self) -> int:
-        """Words that the answer has in a processor."""
         return int(self.reference(self._draw(1, self.length, 0)).shape[-1])
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The processors that it was compiled for."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
-        """One token a processor."""
         return number_coordinates(length)
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
-        """Draw inputs, uniform over the ranges."""
         check_count(count)
         length = self.length if length is None else length
         self.what.check_length(length)
@@ -70,25 +71,27 @@ class ProgramTask(Task):
         drawn = self.what.sample(length, count, np.random.default_rng(seed))
         return torch.from_numpy(drawn).float()
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token word"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token out"]:
-        """The answer by other means than the program."""
         return torch.from_numpy(self.what.reference(inputs.double().numpy())).to(inputs.dtype)
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token word"]:
-        """Give one token other words."""
         inputs = batch.input.clone()
         other = self.sample(len(inputs), generator=generator, length=inputs.shape[1]).input
         inputs[:, token] = other[:, token]
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """One row a sample: words of processors, those of one joined by commas."""
         return [
             {"input": _write(x), "target": _write(y)} for x, y in zip(batch.input, batch.target, strict=True)
         ]
 
+    @override
     def parse(self, text: str) -> Batch:
         """Read words of processors, those of one joined by commas: 1,0 2,5 for two words of two processors."""
         rows = [read_numbers(part) for part in text.split()]

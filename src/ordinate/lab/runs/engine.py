@@ -22,6 +22,8 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from typing_extensions import override
+
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.environment import cores
 from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
@@ -60,14 +62,14 @@ class LocalEngine(Engine):
         check_counts(workers=(self.workers, 1), threads=(threads, 1), retries=(retries, 0))
 
     @classmethod
+    @override
     def open(cls, address: str | None, workers: int | None) -> "LocalEngine":
-        """This machine, which has no address."""
         if address is not None:
             raise OrdinateError("the local engine has no address: write --engine ray, or leave --address out")
         return cls(workers)
 
+    @override
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
-        """Run every job in a process of its own."""
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             sys.exit(1)  # a worker that imports an unguarded script: the parent says what to write
         return _Session(self, list(jobs), on_event or (lambda event: None)).outcomes()

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from typing_extensions import override
+
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
 from ordinate.lab.runs.worker import THREAD_VARIABLES, outcome
@@ -53,18 +55,18 @@ class RayEngine(Engine):
         return self
 
     @classmethod
+    @override
     def open(cls, address: str | None, workers: int | None) -> "RayEngine":
-        """The cluster at the address, or a Ray of this machine."""
         return cls(address, workers)
 
+    @override
     def run(self, jobs: Iterable[Job], on_event: OnEvent | None = None) -> list[Outcome]:
-        """Run every job as a task of Ray."""
         self._connect()
         with _quiet():
             return _Session(self, self._ray, list(jobs), on_event or (lambda event: None)).outcomes()
 
+    @override
     def close(self) -> None:
-        """Leave the cluster, or end the Ray that was started here."""
         if self._joined:
             with _quiet():
                 self._ray.shutdown()

@@ -1,5 +1,7 @@
 """Sorting networks, and what follows from sorted numbers."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ordinate.lab.programs.language import (
@@ -13,7 +15,6 @@ from ordinate.lab.programs.language import (
     receive,
     shift,
 )
-from ordinate.lab.programs.networks import Stage, bitonic, odd_even
 from ordinate.lab.programs.program import Outputs, Program, Words, everywhere
 
 NUMBERS = Range(-1000, 1000, whole=True)
@@ -21,6 +22,30 @@ SMALL = Range(-100, 100, whole=True)
 MOST_WORDS = 64
 """Words of a processor for medians of prefixes, and so their processors."""
 RANK = 3
+
+
+Stage = list[tuple[int, int]]
+"""Pairs (i, j) with i < j that are compared at once: i keeps the smaller number, j the larger."""
+
+
+def bitonic(n: int) -> Iterator[Stage]:
+    """Batcher's bitonic network with all comparisons in one direction, so that it works for every n.
+
+    Blocks of size 2k are merged by comparing i with its mirror image in the block, then with i + k/2, i + k/4, ...;
+    numbers beyond the last one count as infinite and never move.
+    """
+    for size in powers(n):
+        for flip in (2 * size - 1, *reversed(powers(size))):
+            yield [(i, i ^ flip) for i in range(n) if i < i ^ flip < n]
+
+
+def odd_even(n: int) -> Iterator[Stage]:
+    """Batcher's odd-even merge sort (Knuth, volume 3, algorithm 5.2.2M)."""
+    for size in powers(n):
+        for gap in reversed(powers(2 * size)):
+            starts = range(gap % size, n - gap, 2 * gap)
+            places = [j + i for j in starts for i in range(min(gap, n - j - gap))]
+            yield [(i, i + gap) for i in places if i // (2 * size) == (i + gap) // (2 * size)]
 
 
 def exchange(x: Value, stage: Stage) -> Value:

@@ -1,17 +1,18 @@
-"""The compiler: trace -> graph -> checks -> schedule -> columns -> weights."""
+"""The compiler, trace -> graph -> check -> schedule -> columns -> weights, and what programs cost."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
-from ordinate.lab.programs.compiler.checks import check
 from ordinate.lab.programs.compiler.columns import Allocation, allocate
 from ordinate.lab.programs.compiler.schedule import schedule
 from ordinate.lab.programs.compiler.trace import trace
 from ordinate.lab.programs.compiler.weights import build
-from ordinate.lab.programs.machine import Traffic
+from ordinate.lab.programs.machine import Machine, Traffic
 from ordinate.lab.programs.program import Program, Words
 from ordinate.lab.tasks.numbers.base import number_coordinates
 from ordinate.models import Transformer
@@ -115,3 +116,49 @@ def compile_program(program: Program, n: int, dtype: torch.dtype = torch.float32
     """
     traffic, allocation = plan_program(program, n)
     return Compiled(program, n, traffic, allocation, build(allocation, dtype))
+
+
+def check(program: Program, n: int) -> Traffic:
+    """Refuse a protocol that sends or receives too many words; patterns are static, so any one input shows it.
+
+    The trace has already refused what has no exact ReLU network: unknown ranges, products of data, sources that depend
+    on data.
+    """
+    word = [float(np.clip(0.0, known.low, known.high)) for known in program.ranges(n)]
+    inputs = np.broadcast_to(np.array(word), (1, n, len(word)))
+    return Machine(n, max(program.words, len(word))).run(program.function, inputs).traffic
+
+
+SIZES = tuple(1 << k for k in range(3, 13))
+"""Numbers of processors: 8 to 4096."""
+
+Row = dict[str, Any]
+
+
+def cost_table(
+    programs: Sequence[Program],
+    sizes: Sequence[int] = SIZES,
+    report: Callable[[int, int], None] = lambda done, all_: None,
+) -> list[Row]:
+    """A row for every program and every number of processors that it runs on.
+
+    `report` is called with the rows done and the rows in all.
+
+    >>> from ordinate.lab.programs.collection import find_program
+    >>> [row] = cost_table([find_program("prefix-sum")], [1024])
+    >>> row["rounds"], row["layers"], row["layer_bound"]
+    (10, 10, 200)
+    """
+    wanted = list(_wanted(programs, sizes))
+    rows = []
+    for done, (program, n) in enumerate(wanted):
+        report(done, len(wanted))
+        rows.append({"program": program.name, **asdict(Costs.of(*plan_program(program, n)))})
+    return rows
+
+
+def _wanted(programs: Sequence[Program], sizes: Sequence[int]) -> Iterator[tuple[Program, int]]:
+    for program in programs:
+        for n in sizes:
+            if program.shortest <= n <= program.longest:
+                yield program, n

@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from ordinate.lab.programs.language.ranges import Range, point
-from ordinate.lab.programs.language.refusals import Line
+from ordinate.lab.programs.language.ranges import Line, Range, point
 
 Key = tuple[tuple[int, float], ...]
 """The terms of a form, by atom: what two forms share that differ by a constant."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
+from typing_extensions import override
 
 from ordinate.lab.programs.compiler.graph import (
     Atom,
@@ -31,8 +32,7 @@ from ordinate.lab.programs.compiler.graph import (
     dummy_value,
     form_range,
 )
-from ordinate.lab.programs.language.ranges import FLAG, Range, point
-from ordinate.lab.programs.language.refusals import refuse, user_line
+from ordinate.lab.programs.language.ranges import FLAG, Range, point, refuse, user_line
 from ordinate.lab.programs.language.value import Number, Value
 from ordinate.lab.programs.machine import Function, as_tuple
 
@@ -154,10 +154,12 @@ class Traced(Value):
             self.tape.combine(self.form, factor, added, other_factor) + Form((), float(constant))
         )
 
+    @override
     def relu(self) -> "Traced":
         """max(x, 0)."""
         return self._with(self.tape.relu(self.form))
 
+    @override
     def minimum(self, other: Value) -> "Traced":
         """a - relu(a - b)."""
         a, b = self.form, _form(self._fits(other))
@@ -165,6 +167,7 @@ class Traced(Value):
         known = Range(min(one.low, two.low), min(one.high, two.high), one.whole and two.whole)
         return self._kept(a - self.tape.difference(a, b), known, a, b)
 
+    @override
     def maximum(self, other: Value) -> "Traced":
         """a + relu(b - a)."""
         a, b = self.form, _form(self._fits(other))
@@ -172,6 +175,7 @@ class Traced(Value):
         known = Range(max(one.low, two.low), max(one.high, two.high), one.whole and two.whole)
         return self._kept(a + self.tape.difference(b, a), known, a, b)
 
+    @override
     def clip(self, low: Number, high: Number) -> "Traced":
         """l + relu(a - l) - relu(a - h)."""
         if not low <= high:
@@ -183,14 +187,15 @@ class Traced(Value):
         whole = known.whole and point(float(low)).whole and point(float(high)).whole
         return self._kept(form, Range(bottom_end, top_end, whole), self.form)
 
+    @override
     def exchange(self, low: Value, high: Value) -> "Traced":
         """x - relu(x - low) + relu(high - x): one of the two ReLUs is 0, so that this is a minimum or a maximum."""
         a, b, c = self.form, _form(self._fits(low)), _form(self._fits(high))
         known = self.range.hull(self.tape.range(b)).hull(self.tape.range(c))
         return self._kept(a - self.tape.difference(a, b) + self.tape.difference(c, a), known, a, b, c)
 
+    @override
     def lookup(self, table: Sequence[Number], first: int = 0) -> "Traced":
-        """The piecewise linear function through the entries."""
         known = self._whole("lookup")
         covered = Range(first, first + len(table) - 1, whole=True)
         if not covered.holds(known):
@@ -205,6 +210,7 @@ class Traced(Value):
         whole = bool((entries == np.round(entries)).all())
         return self._stated(form, Range(float(entries.min()), float(entries.max()), whole))
 
+    @override
     def select(self, yes: Value, no: Value) -> "Traced":
         """b + c (a - b)."""
         if not FLAG.holds(self.range):
@@ -219,13 +225,14 @@ class Traced(Value):
         form = b + up - down
         return self._kept(form, self.tape.range(a).hull(self.tape.range(b)))
 
+    @override
     def either(self, other: Value) -> "Traced":
         """a + b, in the range of the one that is not 0."""
         b = _form(self._fits(other))
         return self._stated(self.form + b, self.range.hull(self.tape.range(b)).hull(point(0)))
 
+    @override
     def within(self, stated: Range) -> "Traced":
-        """The same form, with a fact."""
         known = self.range
         if stated.high < known.low or known.high < stated.low:
             refuse(f"the stated range is {stated}, but the value is in {known}: state a range that holds")

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinate.lab.programs.language.ranges import Range
-from ordinate.lab.programs.language.refusals import refuse
+from ordinate.lab.programs.language.ranges import Range, refuse
 from ordinate.lab.programs.language.value import Number, Own, Places, Value
 
 

@@ -1,7 +1,12 @@
-"""Ranges of values: an interval, and whether only whole numbers occur. Interval arithmetic on them."""
+"""Ranges of values, with interval arithmetic, and refusals that name a program's line."""
 
+import linecache
 import math
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from ordinate.errors import OrdinateError
 
@@ -77,3 +82,43 @@ FLAG = Range(0, 1, whole=True)
 def point(value: int | float) -> Range:
     """The range of one number."""
     return Range(value, value, value == round(value))
+
+
+_PROGRAMS = __name__.removesuffix(".language.ranges")
+_MACHINERY = (
+    *(f"{_PROGRAMS}.{part}" for part in ("language", "compiler", "machine", "program", "verify")),
+    *("jaxtyping", "beartype"),  # wrappers that check shapes in tests
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a program."""
+
+    file: str
+    number: int
+    text: str
+
+    def __str__(self) -> str:
+        code = f" `{self.text}`" if self.text else ""
+        return f"{Path(self.file).name}, line {self.number}:{code}"
+
+
+def user_line() -> Line:
+    """The line of the program that is being run: the innermost one outside of language, machine and compiler."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_machinery(frame):
+        frame = frame.f_back
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    return Line(name, number, linecache.getline(name, number).strip())
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    return (
+        frame.f_globals.get("__name__", "").startswith(_MACHINERY) or "@beartype" in frame.f_code.co_filename
+    )
+
+
+def refuse(reason: str, line: Line | None = None) -> NoReturn:
+    """Refuse a program: its line, then why, and what to write instead."""
+    raise OrdinateError(f"{line or user_line()} {reason}")

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from ordinate.lab.programs.language.ranges import Range
-from ordinate.lab.programs.language.refusals import refuse
+from ordinate.lab.programs.language.ranges import Range, refuse
 
 Number = int | float | np.integer | np.floating
 Places = Callable[[int], Any] | Sequence[Any] | np.ndarray
