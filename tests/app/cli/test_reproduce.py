@@ -14,7 +14,7 @@ from ordinate.app.cli.reproduce import choose_figures
 from ordinate.lab.evaluation.claims import AtLeast, Claim
 from ordinate.lab.evaluation.statistics import Interval
 from ordinate.lab.runs import Job
-from ordinate.lab.runs.engines import ENGINES
+from ordinate.lab.runs.engine import ENGINES
 from tests.lab.runs import process_jobs
 from tests.papers.inline import Inline
 

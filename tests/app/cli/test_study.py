@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ordinate.lab.runs.engines import ENGINES
+from ordinate.lab.runs.engine import ENGINES
 from tests.lab.studies.files import TINY, Here, write
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ordinate.lab.explain.columns import walk
+from ordinate.lab.explain.explanation import walk
 from ordinate.lab.programs.collection import PROGRAMS
 from ordinate.lab.programs.compiler.compile import compile_program
 from ordinate.lab.programs.compiler.graph import Pattern

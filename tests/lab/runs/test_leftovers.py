@@ -8,7 +8,7 @@ import pytest
 
 from ordinate.lab.runs import Store
 from ordinate.lab.runs.archive import pack, unpack
-from ordinate.lab.runs.leftovers import unfinished_file, unfinished_folder
+from ordinate.lab.runs.files import unfinished_file, unfinished_folder
 
 RECIPE = {"name": "sum", "task": {"name": "sum"}}
 PLACES = ("run.json", "results/evaluation.json", "arrays/errors.safetensors")
@@ -67,7 +67,7 @@ def test_what_a_living_process_writes_stays(run, store):
 
 
 def test_what_a_process_of_another_machine_writes_stays(run, store, dead, monkeypatch):
-    monkeypatch.setattr("ordinate.lab.runs.leftovers._MACHINE", "0" * 8)
+    monkeypatch.setattr("ordinate.lab.runs.files._MACHINE", "0" * 8)
     elsewhere = [half_written(path, dead) for path in places(run)] + [half_unpacked(store.root, dead)]
     monkeypatch.undo()
     with run.lock():

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.studies import StudyPlan, read_plan
-from ordinate.lab.studies.budget import BUDGETS, EqualParameters, EqualSamples, EqualSteps
 from ordinate.lab.studies.grid import merged, multiply
-from ordinate.lab.studies.plan import points_of
+from ordinate.lab.studies.plan import BUDGETS, EqualParameters, EqualSamples, EqualSteps, points_of
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.data import Data
 from ordinate.models import build_model

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from ordinate.lab.explain.columns import walk
+from ordinate.lab.explain.explanation import walk
 from ordinate.lab.programs.files import load, read_description, read_labels
 from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.report.programs import MOST_TOKENS, draw_walk, example_inputs

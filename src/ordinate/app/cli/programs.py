@@ -129,7 +129,7 @@ def check_picture(path: Path, n: int) -> None:
 def _draw(compiled: "Compiled", path: Path) -> None:
     import torch
 
-    from ordinate.lab.explain.columns import walk
+    from ordinate.lab.explain.explanation import walk
     from ordinate.lab.programs.compiler.labels import labels
     from ordinate.lab.report.programs import draw_walk, example_inputs
     from ordinate.lab.report.save import write_figure

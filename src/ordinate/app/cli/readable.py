@@ -7,8 +7,8 @@ from typing import Any
 from ordinate.app.cli.run_panels import MEASURES
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Run
-from ordinate.lab.runs.facts import check_seed
 from ordinate.lab.runs.plain import is_number
+from ordinate.lab.runs.record import check_seed
 
 
 def readable(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:

@@ -56,7 +56,7 @@ def reproduce(
         each.check(scale)
 
     from ordinate.app.cli.progress import JobProgress
-    from ordinate.lab.runs.engines import open_engine
+    from ordinate.lab.runs.engine import open_engine
 
     results = []
     with open_engine(engine, address=address, workers=workers) as runner:

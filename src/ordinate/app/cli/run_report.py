@@ -14,7 +14,7 @@ from ordinate.lab.report.accuracy import accuracy_curves
 from ordinate.lab.report.curves import training_curves, value_curves
 from ordinate.lab.report.report import Command, FigureSection, KeyValues, Report, Section, Table, Text
 from ordinate.lab.runs import Run
-from ordinate.lab.runs.compare import flatten
+from ordinate.lab.runs.store import flatten
 
 Facts = dict[str, Any]
 

@@ -41,7 +41,7 @@ def runs(
     """List the runs of a store, compare some of them side by side, or let them travel as one file."""
     from ordinate.app.cli.archives import pack_runs, unpack_runs
     from ordinate.lab.runs import Store
-    from ordinate.lab.runs.compare import flatten
+    from ordinate.lab.runs.store import flatten
 
     if whole and pack is None:
         raise OrdinateError("--whole goes with --pack: write --pack FILE --whole")
@@ -73,7 +73,7 @@ def runs(
 def _check(task: str | None, model: str | None, status: str | None) -> None:
     """Refuse names that no run can have."""
     from ordinate.kinds import hint
-    from ordinate.lab.runs.facts import STATUSES
+    from ordinate.lab.runs.record import STATUSES
     from ordinate.lab.tasks import TASKS
     from ordinate.models import MODELS
 
@@ -159,8 +159,8 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     from ordinate.app.cli.output import print_json, print_table, say
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.report.numbers import show_number
-    from ordinate.lab.runs.compare import flatten, side_by_side
     from ordinate.lab.runs.record import read_record
+    from ordinate.lab.runs.store import flatten, side_by_side
 
     if len(names) < 2:
         raise OrdinateError("--compare needs two runs or more: write --compare A --compare B")

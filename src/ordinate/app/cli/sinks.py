@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ordinate.app.cli.output import note
-from ordinate.lab.runs.compare import flatten
-from ordinate.lab.runs.store import recipe_key
+from ordinate.lab.runs.store import flatten, recipe_key
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.sinks import Feed, Sink, Subject
 

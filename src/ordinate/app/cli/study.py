@@ -36,7 +36,7 @@ def study(
     from ordinate.app.cli.progress import JobProgress
     from ordinate.app.cli.study_tables import Findings
     from ordinate.lab.runs import write_json
-    from ordinate.lab.runs.engines import open_engine
+    from ordinate.lab.runs.engine import open_engine
     from ordinate.lab.studies import conduct, read_plan
 
     plan = read_plan(file)

@@ -11,7 +11,7 @@ from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.report import Command, KeyValues, Report, Section, Table
 from ordinate.lab.report.style import ROLES
 from ordinate.lab.runs import Run
-from ordinate.lab.runs.compare import flatten, side_by_side
+from ordinate.lab.runs.store import flatten, side_by_side
 
 
 def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path, damaged: Sequence[str] = ()) -> Report:

@@ -11,7 +11,7 @@ from ordinate.lab.report.frames import Frame
 from ordinate.lab.report.numbers import show_interval, show_number
 from ordinate.lab.report.style import ROLES
 from ordinate.lab.studies import Study, StudyPlan, comparisons, summaries
-from ordinate.lab.studies.budget import BUDGETS
+from ordinate.lab.studies.plan import BUDGETS
 from ordinate.lab.studies.results import PointComparison, PointSummary, best
 
 SUMMARY = (

@@ -52,7 +52,7 @@ def train(
     from ordinate.app.cli.sinks import told
     from ordinate.app.cli.summary import run_facts, seeds_note, show_runs
     from ordinate.lab.runs import Store, keep_freed_memory
-    from ordinate.lab.runs.facts import check_seed
+    from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
     from ordinate.lab.training.limits import check_memory

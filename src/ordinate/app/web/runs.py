@@ -13,7 +13,7 @@ from ordinate.app.web.tail import last_row, read_after
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.runs import Run, status_now
-from ordinate.lab.runs.compare import flatten, side_by_side
+from ordinate.lab.runs.store import flatten, side_by_side
 
 FACTS = ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
 MAX_ID = 300

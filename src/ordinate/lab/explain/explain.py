@@ -5,11 +5,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.explain.columns import Step, walk
 from ordinate.lab.explain.effect import Report, effects, readout
-from ordinate.lab.explain.explanation import Explanation, Output, Token
-from ordinate.lab.explain.passes import watch
-from ordinate.lab.explain.rollout import rollout
+from ordinate.lab.explain.explanation import Explanation, Output, Step, Token, walk
+from ordinate.lab.explain.passes import rollout, watch
 from ordinate.lab.programs.compiler.labels import Labels
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.task import Answers, Batch, Task

@@ -1,9 +1,16 @@
-"""Where every layer looks: the attention weights of one sample, in the order in which the layers work.
+"""One pass of a model listened to, and attention rollout: which inputs could reach an output through the weights.
 
-A looped model goes through a layer several times, so a layer may have several passes.
+Rollout (Abnar and Zuidema 2020, arXiv 2005.00928) follows weights alone:
+
+    R_0 = I,     R_l = (R_{l-1} + A_l R_{l-1}) / 2,     A_l the mean over the heads of layer l
+
+Half of every token stays, for the residual path. In loops that start from the input the first layer adds what it
+attends to to what entered the first loop, so that half comes from there. What values and perceptrons make of a token,
+rollout cannot see.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -81,3 +88,33 @@ def _passes(layers: list[int]) -> tuple[Pass, ...]:
         passes.append(Pass(layer, met[layer] if often[layer] > 1 else None))
         met[layer] += 1
     return tuple(passes)
+
+
+def rollout(
+    weights: Float[Tensor, "pass head query key"],
+    passes: Sequence[Pass] | None = None,
+    *,
+    anew: bool = False,
+) -> Float[Tensor, "token token"]:
+    """The share of every input token in every token behind the last layer; rows sum to one.
+
+    Weights that do not sum to one are divided by their sum; where there are none a token keeps what it has.
+
+    >>> back = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]])  # both tokens look at the first one
+    >>> rollout(torch.stack([back, back]))
+    tensor([[1.0000, 0.0000],
+            [0.7500, 0.2500]])
+    """
+    mean = weights.double().abs()
+    total = mean.sum(-1, keepdim=True)
+    own = torch.eye(weights.shape[-1], dtype=mean.dtype)
+    mean = torch.where(total > 0, mean / total.clamp_min(1e-300), own).mean(1)
+    reached, start = own, own
+    looped = [p.layer for p in passes or () if p.loop is not None]
+    for place, attended in enumerate(mean):
+        kept = reached
+        if anew and passes is not None and passes[place].layer == min(looped, default=-1):
+            start = reached if passes[place].loop == 0 else start
+            kept = start
+        reached = (kept + attended @ reached) / 2
+    return reached.to(weights.dtype)

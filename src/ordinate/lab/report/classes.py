@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from ordinate.lab.explain.classes import ClassVectors
+from ordinate.lab.explain.parts import ClassVectors
 from ordinate.lab.report.style import paper_style, size
 
 

@@ -11,7 +11,7 @@ from matplotlib.transforms import Bbox
 from torch import Tensor
 
 from ordinate.encodings import DUMMY
-from ordinate.lab.explain.columns import Step
+from ordinate.lab.explain.explanation import Step
 from ordinate.lab.programs.compiler.labels import Message
 from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.report.curves import settle

@@ -12,11 +12,11 @@ from ordinate.lab.runs.files import (
 )
 from ordinate.lab.runs.index import Index
 from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome
-from ordinate.lab.runs.memory import keep_freed_memory
 from ordinate.lab.runs.ray_engine import RayEngine
 from ordinate.lab.runs.record import RunRecord, status_now
 from ordinate.lab.runs.run import Run
 from ordinate.lab.runs.store import Store, recipe_key
+from ordinate.lab.threads import keep_freed_memory
 
 __all__ = [
     "Engine",

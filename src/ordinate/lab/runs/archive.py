@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import metrics
-from ordinate.lab.runs.facts import NAME, check_seed, parse_facts, parse_recipe, read_facts
-from ordinate.lab.runs.files import Pathish, parse_json
-from ordinate.lab.runs.leftovers import clear_store, unfinished_file, unfinished_folder
+from ordinate.lab.runs.files import Pathish, clear_store, parse_json, unfinished_file, unfinished_folder
 from ordinate.lab.runs.lock import held
+from ordinate.lab.runs.record import NAME, check_seed, parse_facts, parse_recipe, read_facts
 from ordinate.lab.runs.store import Store, recipe_key
 
 _NAME = NAME.pattern

@@ -24,10 +24,20 @@ from typing import Any
 
 from typing_extensions import override
 
-from ordinate.errors import OrdinateError
+from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.runs.environment import cores
-from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
-from ordinate.lab.runs.worker import THREAD_VARIABLES, work
+from ordinate.lab.runs.jobs import (
+    THREAD_VARIABLES,
+    Engine,
+    Event,
+    Job,
+    OnEvent,
+    Outcome,
+    check_counts,
+    died_so_often,
+    work,
+)
+from ordinate.lab.runs.ray_engine import RayEngine
 
 
 @dataclass
@@ -253,3 +263,17 @@ def _end(attempts: list[_Attempt], grace: float = 0.0) -> None:
             attempt.process.kill()
             attempt.process.join()
         attempt.connection.close()
+
+
+ENGINES: dict[str, type[Engine]] = {"local": LocalEngine, "ray": RayEngine}
+
+
+def open_engine(name: str, *, address: str | None = None, workers: int | None = None) -> Engine:
+    """Return the engine with this name.
+
+    >>> open_engine("local", workers=2).workers
+    2
+    """
+    if name not in ENGINES:
+        raise OrdinateError(f"there is no engine {name!r}: {nearest(name, ENGINES)}")
+    return ENGINES[name].open(address, workers)

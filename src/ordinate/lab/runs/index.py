@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.lab.runs.facts import check_seed
 from ordinate.lab.runs.lock import in_turn
 from ordinate.lab.runs.plain import from_json, is_whole, to_json
-from ordinate.lab.runs.record import RunRecord, read_record, run_folders, run_id
+from ordinate.lab.runs.record import RunRecord, check_seed, read_record, run_folders, run_id
 
 _VERSION = 2
 _COLUMNS = (

@@ -1,14 +1,27 @@
-"""What an engine is, what it is given and what it gives back: jobs, events, outcomes."""
+"""Jobs, the engines that run them, and the worker process that does one.
 
+A worker's messages are pickled there and sent as bytes: the pickler that `Connection.send` uses would hand tensors over
+as shared memory, which is gone when the worker ends before the parent has looked.
+"""
+
+import contextlib
+import ctypes
+import os
 import pickle
+import signal
+import sys
+import threading
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.plugins import named_files
+from ordinate.lab.plugins import load, named_files
 
 Kind = Literal["started", "progress", "retried", "done", "failed"]
 
@@ -131,3 +144,80 @@ def check_counts(**counts: tuple[int, int]) -> None:
     for name, (value, least) in counts.items():
         if value < least:
             raise OrdinateError(f"{name} cannot be {value}: write {least} or more")
+
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""What numerical libraries look at when they are loaded."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+def work(payload: bytes, threads: int, connection: Connection) -> None:
+    """Run the job in `payload`; send `("begun", pid)`, any `("progress", facts)`, then a value or an error.
+
+    The engine starts this function in a process of its own; there is no other use for it.
+    """
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends the workers
+    _end_with_server()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _send(connection, outcome(payload, threads, lambda data: _send(connection, data)))
+    connection.close()
+
+
+def outcome(payload: bytes, threads: int, send: Callable[[bytes], None]) -> bytes:
+    """Run a job, sending what it reports; return the last message: its value, or the text of what went wrong."""
+
+    def report(**facts: Any) -> None:
+        send(_pack("progress", facts))
+
+    send(_pack("begun", os.getpid()))
+    try:
+        _prepare(threads)
+        plugins, job = pickle.loads(payload)
+        load(*plugins)
+        call, kwargs = pickle.loads(job)
+        return _pack("value", call(report=report, **kwargs))
+    except OrdinateError as error:
+        return _pack("error", str(error))
+    except BaseException:
+        return _pack("error", traceback.format_exc().strip())
+
+
+def _prepare(threads: int) -> None:
+    import torch
+
+    from ordinate.lab.threads import keep_freed_memory
+
+    torch.set_num_threads(threads)
+    keep_freed_memory()
+
+
+def _pack(kind: str, content: Any) -> bytes:
+    return pickle.dumps((kind, content), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _send(connection: Connection, data: bytes) -> None:
+    try:
+        connection.send_bytes(data)
+    except OSError:  # nobody listens any more
+        _leave()
+
+
+def _end_with_server() -> None:
+    """On Linux, die with the process that made this one: without it nobody learns how this one ends."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _end_with_parent() -> None:
+    """Leave when the parent is gone, however it went: work that nobody waits for must not go on."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        _leave()
+
+
+def _leave() -> NoReturn:
+    os._exit(1)

@@ -17,8 +17,17 @@ from typing import Any
 from typing_extensions import override
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs.jobs import Engine, Event, Job, OnEvent, Outcome, check_counts, died_so_often
-from ordinate.lab.runs.worker import THREAD_VARIABLES, outcome
+from ordinate.lab.runs.jobs import (
+    THREAD_VARIABLES,
+    Engine,
+    Event,
+    Job,
+    OnEvent,
+    Outcome,
+    check_counts,
+    died_so_often,
+    outcome,
+)
 
 PAUSE = 0.3
 """Seconds between two looks at what the workers have sent."""

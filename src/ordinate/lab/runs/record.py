@@ -1,14 +1,138 @@
-"""What is known of a run without opening its files: the row of the index, read from the run's folder."""
+"""What is known of a run: the facts in its `run.json`, read with care, and the record that listings show.
 
+Facts may have been written by a newer version, by hand or by a broken disk. What is not as expected is refused in one
+line with the file and the cause, and never taken for something else.
+"""
+
+import os
 import re
-from collections.abc import Iterator
+import reprlib
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs.facts import NAME, check_seed, read_facts, read_recipe
+from ordinate.lab.runs.files import Pathish, one_line, parse_json, read_bytes
 from ordinate.lab.runs.lock import held
+from ordinate.lab.runs.plain import LARGEST, is_number, is_whole, to_json
+
+VERSION = 1
+"""Of `run.json`; a record without one is of the first version."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Of a recipe, which names the folders of its runs."""
+STATUSES = ("new", "running", "done", "failed")
+
+
+def _kind(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+def _is_scores(value: object) -> bool:
+    return isinstance(value, dict) and all(map(is_number, value.values()))
+
+
+_CHECKS: dict[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("version", "step", "steps", "parameters", "samples_seen"), is_whole),
+    **dict.fromkeys(("created", "updated", "error"), _kind(str)),
+    **dict.fromkeys(("environment", "picked"), _kind(dict)),
+    "averaged": _kind(bool),
+    "seconds": is_number,
+    "scores": _is_scores,
+}
+"""What a fact must be where it is there and not null; other facts may be anything."""
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """Return the recipe in the run's folder `path`.
+
+    >>> read_recipe(Path("runs/sum-1a2b3c4d5e/seed-0"))["name"]     # doctest: +SKIP
+    'sum'
+    """
+    return parse_recipe(read_bytes(path / "recipe.toml"), path / "recipe.toml")
+
+
+def parse_recipe(data: bytes, file: Pathish) -> dict[str, Any]:
+    """Return the recipe that `file` holds.
+
+    >>> parse_recipe(b'name = "sum"', "recipe.toml")
+    {'name': 'sum'}
+    """
+    try:
+        recipe = tomllib.loads(data.decode())
+    except RecursionError:
+        raise OrdinateError(f"{file} is not readable TOML: it is nested too deeply") from None
+    except ValueError as error:
+        raise OrdinateError(f"{file} is not readable TOML: {one_line(error)}") from error
+    try:
+        to_json(recipe)  # a date, say, is TOML and no setting
+    except OrdinateError as error:
+        raise OrdinateError(f"{file} is not the recipe of a run: {error}") from error
+    name = recipe.get("name")
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise OrdinateError(f"{file} is not the recipe of a run: its name is {reprlib.repr(name)}")
+    return recipe
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return the content of `run.json` in the run's folder `path`; an empty dict when it is not there yet."""
+    file = path / "run.json"
+    return parse_facts(read_bytes(file), file) if os.path.lexists(file) else {}
+
+
+def parse_facts(data: bytes, file: Pathish) -> dict[str, Any]:
+    """Return the record of a run that `file` holds.
+
+    >>> parse_facts(b'{"status": "running", "step": 20}', "run.json")
+    {'status': 'running', 'step': 20}
+    """
+    facts = parse_json(data, file)
+    if not isinstance(facts, dict):
+        raise _no_record(file, "it holds no table")
+    version = facts.get("version", VERSION)
+    if is_whole(version) and version > VERSION:
+        raise OrdinateError(
+            f"{file} has version {version}, but this ordinate reads up to {VERSION}: upgrade ordinate"
+        )
+    if fault := fault_of(facts):
+        raise _no_record(file, fault)
+    if facts.get("status", "new") not in STATUSES:
+        raise OrdinateError(
+            f"{file} has the status {facts['status']!r}, which this ordinate does not know: upgrade ordinate"
+        )
+    return facts
+
+
+def fault_of(facts: dict[str, Any]) -> str | None:
+    """What a record says that no run can have; None where there is nothing.
+
+    >>> fault_of({"status": "failed", "step": 7, "error": "the loss is nan"})
+    >>> fault_of({"step": -1})
+    'step is -1'
+    """
+    for key, is_right in _CHECKS.items():
+        if facts.get(key) is not None and not is_right(facts[key]):
+            return f"{key} is {reprlib.repr(facts[key])}"
+    status = facts.get("status", "new")
+    if not isinstance(status, str):
+        return f"status is {reprlib.repr(status)}"
+    if status == "failed" and facts.get("step") is None:
+        return f"status failed, but no step ({facts.get('error') or 'no error'})"
+    return None
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that cannot be stored."""
+    if not is_whole(seed):
+        raise OrdinateError(
+            f"a seed cannot be {reprlib.repr(seed)}: write a whole number from 0 to {LARGEST}"
+        )
+
+
+def _no_record(file: Pathish, cause: str) -> OrdinateError:
+    return OrdinateError(f"{file} is not the record of a run, {cause}: delete it and train again")
+
 
 _RECIPE_FOLDER = re.compile(rf"(?P<name>{NAME.pattern})-(?P<key>[0-9a-f]{{10}})")
 _SEED_FOLDER = re.compile(r"seed-(?P<seed>0|[1-9][0-9]*)")

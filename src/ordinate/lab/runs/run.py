@@ -23,13 +23,11 @@ from torch import Tensor
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.runs import metrics
-from ordinate.lab.runs.facts import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe
-from ordinate.lab.runs.files import is_complete, read_json, read_tensors, write_json, write_tensors
+from ordinate.lab.runs.files import clear_run, is_complete, read_json, read_tensors, write_json, write_tensors
 from ordinate.lab.runs.index import Index
-from ordinate.lab.runs.leftovers import clear_run
 from ordinate.lab.runs.lock import exclusive, in_turn
 from ordinate.lab.runs.plain import from_json, to_json
-from ordinate.lab.runs.record import run_id
+from ordinate.lab.runs.record import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe, run_id
 
 _STEP_FILE = re.compile(r"step-([0-9]{8,})\.safetensors")
 _STATES_KEPT = 2

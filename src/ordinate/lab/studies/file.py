@@ -10,7 +10,7 @@ from ordinate.lab.plugins import run_file
 from ordinate.lab.studies.grid import Document, merged, multiply
 from ordinate.lab.studies.plan import StudyPlan
 from ordinate.lab.studies.search import Choices, Range, Search, Space
-from ordinate.lab.studies.source import Listed, Source
+from ordinate.lab.studies.study import Listed, Source
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.recipe import Part, read_toml
 

@@ -1,17 +1,93 @@
-"""Plans: what a study trains and how it is judged, as its file says."""
+"""The plan of a study: recipes, seeds and comparisons, and the budget that all of its recipes share."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.kinds import choose
-from ordinate.lab.studies.budget import BUDGETS, Budget
-from ordinate.lab.studies.source import Listed, Source
+from ordinate.kinds import Kind, choose
+from ordinate.lab.studies.study import Listed, Source
 from ordinate.lab.training import Recipe
+from ordinate.lab.training.data import batch_size
 from ordinate.lab.training.limits import check_lengths
 from ordinate.lab.training.recipe import Part
+from ordinate.models import build_model
+
+
+class Budget(Kind):
+    """Every recipe spends the same of something; `within` is the share by which they may differ."""
+
+    within: float = Field(0.0, ge=0, description="share by which recipes may differ, such as 0.05")
+
+    settings: ClassVar[str]
+    """The settings that decide it, for errors."""
+
+    @abstractmethod
+    def spent(self, recipe: Recipe) -> int:
+        """What one seed of a recipe spends."""
+
+    def check(self, recipes: Sequence[Recipe]) -> None:
+        """Refuse recipes that differ by more than is allowed."""
+        spent = {recipe.name: self.spent(recipe) for recipe in recipes}
+        least, most = min(spent, key=spent.__getitem__), max(spent, key=spent.__getitem__)
+        if spent[most] <= spent[least] * (1 + self.within):
+            return
+        allowed = f", within {self.within:g}" if self.within else ""
+        raise OrdinateError(
+            f"the budget is equal {self.name}{allowed}, but {most!r} spends {spent[most]} and {least!r} "
+            f"{spent[least]}: change {self.settings}, or write budget = {{kind = {self.name!r}, within = "
+            f"{self._enough(spent[least], spent[most]):g}}}"
+        )
+
+    @staticmethod
+    def _enough(least: int, most: int) -> float:
+        """The next hundredth that would allow it."""
+        return -(-100 * (most - least) // least) / 100
+
+
+class EqualSamples(Budget):
+    """Samples seen in training: steps times batch."""
+
+    name: ClassVar[str] = "samples"
+    summary: ClassVar[str] = "samples seen in training"
+    settings: ClassVar[str] = "training.steps or training.batch"
+
+    @override
+    def spent(self, recipe: Recipe) -> int:
+        training = recipe.training
+        return training.steps * batch_size(recipe.task, training.batch, training.samples)
+
+
+class EqualSteps(Budget):
+    """Steps of the optimiser."""
+
+    name: ClassVar[str] = "steps"
+    summary: ClassVar[str] = "steps of the optimiser"
+    settings: ClassVar[str] = "training.steps"
+
+    @override
+    def spent(self, recipe: Recipe) -> int:
+        return recipe.training.steps
+
+
+class EqualParameters(Budget):
+    """Numbers that are trained."""
+
+    name: ClassVar[str] = "parameters"
+    summary: ClassVar[str] = "numbers that are trained"
+    settings: ClassVar[str] = "model.width, model.hidden or model.layers"
+
+    @override
+    def spent(self, recipe: Recipe) -> int:
+        model = build_model(recipe.model, recipe.task, seed=0)
+        return sum(parameter.numel() for parameter in model.parameters())
+
+
+BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in (EqualSamples, EqualSteps, EqualParameters)}
+"""The one table of budgets."""
 
 
 class Compare(Part):

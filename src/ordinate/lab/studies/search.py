@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, model_validator
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Run, recipe_key
 from ordinate.lab.studies.grid import Document, multiply
-from ordinate.lab.studies.source import Rounds, Source
+from ordinate.lab.studies.study import Rounds, Source
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.recipe import Part, set_dotted
 
@@ -48,14 +49,15 @@ class Search(Source):
                 raise OrdinateError(f"a search cannot have {name} = {value}: write 1 or more")
 
     @property
+    @override
     def needs(self) -> Sequence[str]:  # type: ignore[override]
-        """The point that decides."""
         return (self.score,)
 
+    @override
     def known(self) -> list[Recipe]:
-        """The edges, as far as they are known."""
         return list(self.edges)
 
+    @override
     def rounds(self) -> Rounds:
         """Proposals, `together` at a time; one that was proposed before is not trained again under another name."""
         optuna = need_optuna()

@@ -1,17 +1,64 @@
-"""Studies: recipes x seeds -> runs -> tables with intervals."""
+"""Studies: recipes x seeds -> runs. Recipes are a list that is known before, or a search that looks at results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from typing_extensions import override
 
+from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.statistics import split_failed
-from ordinate.lab.runs import Engine, Job, OnEvent, Outcome, Run, Store
+from ordinate.lab.runs import Engine, Job, OnEvent, Outcome, Run, Store, recipe_key
 from ordinate.lab.training import Recipe, train
+
+Rounds: TypeAlias = Generator[list[Recipe], list[list[Run]], None]
+"""Gives the recipes to train next, and is sent the runs of each."""
+
+
+class Source(ABC):
+    """Recipes of a study, round by round."""
+
+    needs: Sequence[str] = ()
+    """Points at which every recipe must be measured."""
+
+    @abstractmethod
+    def known(self) -> list[Recipe]:
+        """Recipes to check before anything is trained."""
+
+    @abstractmethod
+    def rounds(self) -> Rounds:
+        """The recipes of one round after the other; what a round is does not depend on who trains it, or when."""
+
+
+class Listed(Source):
+    """Recipes that are all known before; they make one round."""
+
+    def __init__(self, recipes: Iterable[Recipe]) -> None:
+        self.recipes = list(recipes)
+        if not self.recipes:
+            raise OrdinateError("a study needs recipes: write one or more")
+        names: set[str] = set()
+        keys: dict[str, str] = {}
+        for recipe in self.recipes:
+            if recipe.name in names:
+                raise OrdinateError(f"two recipes are named {recipe.name!r}: give each a name of its own")
+            same = keys.setdefault(recipe_key(recipe.to_dict()), recipe.name)
+            if same != recipe.name:
+                raise OrdinateError(f"recipes {same!r} and {recipe.name!r} are the same: leave one out")
+            names.add(recipe.name)
+
+    @override
+    def known(self) -> list[Recipe]:
+        return self.recipes
+
+    @override
+    def rounds(self) -> Rounds:
+        yield self.recipes
 
 
 @dataclass(frozen=True)
