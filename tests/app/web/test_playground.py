@@ -150,7 +150,7 @@ class TestWorker:
             worker = Worker(waiting=2)
             jobs = [asyncio.create_task(worker.run(Client(), lambda: gate.wait(10))) for _ in range(3)]
             await asyncio.sleep(0.05)
-            with pytest.raises(BusyError, match="3 answers are being computed"):
+            with pytest.raises(BusyError, match="3 long questions are before this one"):
                 await worker.run(Client(), lambda: None)
             gate.set()
             assert await asyncio.gather(*jobs) == [True] * 3

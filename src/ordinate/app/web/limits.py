@@ -17,6 +17,8 @@ OTHER_LENGTH = 64
 """Length of inputs of other tasks, some of which cost the square or cube of it."""
 SAMPLES = 20
 """Samples that are measured in one request."""
+SHORT = 100
+"""Characters or digits up to which an answer takes some milliseconds."""
 MODELS = 2
 """Models side by side."""
 ATTENTION_TOKENS = 64

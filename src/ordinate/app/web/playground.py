@@ -9,7 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ordinate.app.web.answers import answered, exact, measured, question
-from ordinate.app.web.limits import ATTENTION_TOKENS, MODELS, SAMPLES, check_length, check_text, check_tokens
+from ordinate.app.web.limits import (
+    ATTENTION_TOKENS,
+    MODELS,
+    SAMPLES,
+    SHORT,
+    check_length,
+    check_text,
+    check_tokens,
+)
 from ordinate.app.web.models import Player, Players, reach
 from ordinate.app.web.replies import Json
 from ordinate.app.web.worker import Worker
@@ -34,6 +42,11 @@ class Question(BaseModel):
     count: int = Field(0, ge=0, le=SAMPLES)
     """Samples of that length on which the models are measured besides."""
 
+    @property
+    def short(self) -> bool:
+        """Whether the answer takes but a moment."""
+        return not self.count and (self.length or len(self.text or "")) <= SHORT
+
 
 class Look(BaseModel):
     """Which model's attention to which input."""
@@ -55,7 +68,7 @@ def routes(players: Players, worker: Worker) -> APIRouter:
 
     @router.post("/answer")
     async def answer(asked: Question, request: Request) -> Response:
-        return Json(await worker.run(request, lambda: play(players, asked)))
+        return Json(await worker.run(request, lambda: play(players, asked), short=asked.short))
 
     @router.post("/attention")
     async def attention(asked: Look, request: Request) -> Response:
