@@ -9,7 +9,7 @@ from ordinate.encodings import Pairwise
 from ordinate.lab.evaluation import sweep
 from ordinate.lab.structure import check
 from ordinate.lab.tasks import TASKS
-from ordinate.lab.tasks.numbers.base import Numbers
+from ordinate.lab.tasks.numbers import Numbers
 from ordinate.lab.training import Recipe, Training, load_model, train
 from ordinate.models import ResidualEncoder
 from ordinate.relations import aligned, window

@@ -13,7 +13,7 @@ from ordinate.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Sha
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.tasks import TASKS, make_task
-from ordinate.lab.tasks.arithmetic.vocabulary import TIMES
+from ordinate.lab.tasks.arithmetic.digits import TIMES
 from ordinate.models import MODELS, ResidualEncoder, build_model
 from ordinate.models.encoder import IDLE, GatedPerceptron
 from ordinate.relations import aligned, leap, uniform, window

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ordinate.lab.tasks.arithmetic.cascades import cascade_distribution
-from ordinate.lab.tasks.arithmetic.levels import carry_levels_distribution
+from ordinate.lab.tasks.arithmetic.carries import carry_levels_distribution, cascade_distribution
 from ordinate.papers import published
 
 

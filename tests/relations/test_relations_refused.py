@@ -10,7 +10,7 @@ from ordinate.encodings import Learned, Pairwise
 from ordinate.errors import OrdinateError
 from ordinate.lab.structure import check
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.numbers.base import Numbers
+from ordinate.lab.tasks.numbers import Numbers
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import (
     BoundRelation,

@@ -162,7 +162,7 @@ def test_a_fault_of_the_program_is_one_line(call, monkeypatch):
         raise ZeroDivisionError("two\nlines")
 
     monkeypatch.delenv("ORDINATE_DEBUG", raising=False)
-    monkeypatch.setattr("ordinate.lab.tasks.numbers.base.Numbers.sample", broken)
+    monkeypatch.setattr("ordinate.lab.tasks.numbers.Numbers.sample", broken)
     answer = call("sample", "sum")
     assert answer.code == 70
     assert "unexpected ZeroDivisionError: two lines; run again with ORDINATE_DEBUG=1" in answer.error

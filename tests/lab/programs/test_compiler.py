@@ -31,7 +31,7 @@ from ordinate.lab.programs.language import (
 )
 from ordinate.lab.programs.machine import Machine
 from ordinate.lab.programs.program import Program
-from ordinate.lab.tasks.numbers.base import number_coordinates
+from ordinate.lab.tasks.numbers import number_coordinates
 from ordinate.models import Transformer
 
 SMALL = Range(-4, 4, whole=True)

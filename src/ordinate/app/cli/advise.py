@@ -8,7 +8,7 @@ from ordinate.app.cli.options import Json, Seed, TaskOptions
 from ordinate.errors import OrdinateError, explain
 
 if TYPE_CHECKING:
-    from ordinate.lab.tasks.task import Task
+    from ordinate.lab.tasks.base import Task
     from ordinate.papers.theory.advice import Memory
 
 

@@ -9,7 +9,8 @@ from ordinate.app.cli.options import Json, ModelName, Seed, StoreFolder
 
 if TYPE_CHECKING:
     from ordinate.lab.explain import Ablation, Explanation
-    from ordinate.lab.tasks.task import Batch, Task
+    from ordinate.lab.tasks.batch import Batch
+from ordinate.lab.tasks.base import Task
 
 MOST_ROWS = 30
 """Outputs that the table on the terminal shows."""

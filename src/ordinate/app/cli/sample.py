@@ -8,7 +8,8 @@ from ordinate.app.cli.options import Axes, Json, Seed, TaskOptions
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
-    from ordinate.lab.tasks.task import Batch, Task
+    from ordinate.lab.tasks.batch import Batch
+from ordinate.lab.tasks.base import Task
 
 MOST = 1_000_000
 """Numbers or symbols that one call prints at most."""

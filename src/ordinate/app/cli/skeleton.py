@@ -35,7 +35,7 @@ from typing import ClassVar
 
 import torch
 
-from ordinate.lab.tasks.numbers.base import Numbers
+from ordinate.lab.tasks.numbers import Numbers
 
 
 class @KIND@(Numbers):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.sweep import Axis
 from ordinate.lab.tasks import TASKS, make_task
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 from ordinate.lab.training.recipe import apply_change
 
 

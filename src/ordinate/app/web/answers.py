@@ -9,10 +9,10 @@ from torch import Tensor
 from ordinate.lab.evaluation.metrics import symbols_right, within_tolerance
 from ordinate.lab.evaluation.sweep import Model, outputs, run_model, test_set
 from ordinate.lab.tasks import Task
-from ordinate.lab.tasks.arithmetic.base import Symbols
-from ordinate.lab.tasks.arithmetic.layout import OPERANDS, answer_field, slots
-from ordinate.lab.tasks.arithmetic.vocabulary import BLANK, PAD, SYMBOLS
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.arithmetic.base import DigitTask
+from ordinate.lab.tasks.arithmetic.digits import BLANK, PAD, SYMBOLS
+from ordinate.lab.tasks.arithmetic.lines import OPERANDS, answer_field, slots
+from ordinate.lab.tasks.batch import Batch
 
 TOLERANCE = 0.1
 """Of numbers, relative and absolute: as accuracy is measured."""
@@ -35,7 +35,7 @@ class Written:
 
 def question(task: Task, batch: Batch) -> list[dict[str, Any]]:
     """The rows above an answer: operands, place under place, where a task has them."""
-    if not isinstance(task, Symbols):
+    if not isinstance(task, DigitTask):
         return []
     places = len(slots(batch.coordinates, answer_field(batch.coordinates)))
     rows = []
@@ -88,7 +88,7 @@ def measured(model: Model, task: Task, length: int, count: int, seed: int) -> di
 
 def _symbols(task: Task, batch: Batch, answer: Tensor) -> list[str]:
     """The symbols of an answer to the first sample, as a person reads them."""
-    if isinstance(task, Symbols):
+    if isinstance(task, DigitTask):
         place = slots(batch.coordinates, answer_field(batch.coordinates)).flip(0)
         return [SYMBOLS[s] if s < PAD or s > BLANK else EMPTY for s in answer[0, place].tolist()]
     if answer.is_floating_point():

@@ -24,7 +24,7 @@ from ordinate.app.web.worker import Worker
 from ordinate.errors import OrdinateError
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import TASKS, Task, make_task
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 
 Name = Annotated[str, Field(max_length=300)]
 

@@ -8,7 +8,7 @@ import torch
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.metrics import symbols_right
 from ordinate.lab.evaluation.sweep import Model, TestSet, measure, outputs
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 
 PLACE = "place"
 """The slice of every task on symbols whose value belongs to a symbol, not to a sample: its place in the answer."""

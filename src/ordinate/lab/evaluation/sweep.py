@@ -21,7 +21,8 @@ from ordinate.lab.evaluation.metrics import (
 )
 from ordinate.lab.evaluation.points import NumberPoint, Point, SymbolPoint
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.task import Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch
 
 Model = Callable[[Tensor, Coordinates], Tensor]
 

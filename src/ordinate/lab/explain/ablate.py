@@ -17,7 +17,7 @@ from torch import nn
 from ordinate.lab.evaluation.points import NumberPoint, Point, SymbolPoint
 from ordinate.lab.evaluation.sweep import measure, test_set, trained_point
 from ordinate.lab.explain.parts import attention_parts, class_parts, run_without
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 
 Report = Callable[[int, int], None]
 

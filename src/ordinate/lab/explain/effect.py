@@ -16,7 +16,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, nn
 
 from ordinate.lab.evaluation.sweep import TOKENS_AT_ONCE, run_model
-from ordinate.lab.tasks.task import Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch
 
 Report = Callable[[int, int], None]
 

@@ -10,7 +10,9 @@ from ordinate.lab.explain.explanation import Explanation, Output, Step, Token, w
 from ordinate.lab.explain.passes import rollout, watch
 from ordinate.lab.programs.compiler.labels import Labels
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.task import Answers, Batch, Task
+from ordinate.lab.tasks.arithmetic import DigitTask
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Answers, Batch
 from ordinate.models import Encoder, Transformer
 from ordinate.models.transformer import append_dummy
 
@@ -69,7 +71,7 @@ def explain(
         effect=nn.functional.pad(found.effect, (0, added)),
         needed=nn.functional.pad(found.needed, (0, added)),
         first_wrong=first_wrong(outputs, batch.coordinates.ordinate),
-        carries=task.carries(batch),
+        carries=task.carries(batch) if isinstance(task, DigitTask) else None,
         columns=None if labels is None else compiled_columns(model, labels, batch),
     )
 

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from ordinate.lab.explain.passes import Pass
 from ordinate.lab.programs.compiler.labels import Labels, Message
-from ordinate.lab.tasks.carries import CarryChain
-from ordinate.lab.tasks.numbers.base import number_coordinates
+from ordinate.lab.tasks.arithmetic.carries import CarryChain
+from ordinate.lab.tasks.numbers import number_coordinates
 from ordinate.models import Transformer
 
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from ordinate.attention import hooks, patched
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.sweep import run_model
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 
 
 @dataclass(frozen=True)

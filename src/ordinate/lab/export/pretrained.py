@@ -20,7 +20,7 @@ from ordinate.errors import OrdinateError
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run, write_text
 from ordinate.lab.tasks import Task
-from ordinate.lab.tasks.task import Answers
+from ordinate.lab.tasks.batch import Answers
 from ordinate.lab.training import Recipe, load_model
 from ordinate.lab.training.ensemble import loss
 from ordinate.models import build_model

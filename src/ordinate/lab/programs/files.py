@@ -21,7 +21,7 @@ from ordinate.lab.programs.compiler.weights import with_queries_and_keys
 from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.programs.program import check_ranges
 from ordinate.lab.runs.files import read_json, read_tensors, write_json, write_tensors
-from ordinate.lab.tasks.numbers.base import number_coordinates
+from ordinate.lab.tasks.numbers import number_coordinates
 from ordinate.models import Transformer
 from ordinate.models.transformer import append_dummy
 

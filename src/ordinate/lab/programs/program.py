@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ordinate.errors import OrdinateError
 from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.programs.machine import Function
-from ordinate.lab.tasks.numbers.sampling import LONGEST
+from ordinate.lab.tasks.sampling import LONGEST
 
 Words = Float[np.ndarray, "batch n word"]
 Outputs = Float[np.ndarray, "batch n out"]

@@ -14,9 +14,10 @@ from ordinate.errors import OrdinateError
 from ordinate.lab.programs.collection import find_program
 from ordinate.lab.programs.program import Program
 from ordinate.lab.tasks import Task, make_task
-from ordinate.lab.tasks.numbers.base import number_coordinates, read_numbers, write_short
-from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
+from ordinate.lab.tasks.numbers import number_coordinates
+from ordinate.lab.tasks.presentation import read_numbers, write_short
+from ordinate.lab.tasks.sampling import LONGEST, check_count
 
 
 class ProgramTask(Task):

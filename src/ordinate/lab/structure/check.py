@@ -10,7 +10,8 @@ from torch import Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.task import Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch
 from ordinate.relations.bound import BoundRelation
 from ordinate.relations.pattern import Pattern
 from ordinate.relations.relation import Relation

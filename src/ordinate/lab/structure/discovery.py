@@ -22,7 +22,7 @@ import torch
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.structure.check import influence
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 from ordinate.relations import (
     BoundRelation,
     Relation,

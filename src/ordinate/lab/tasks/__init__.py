@@ -1,6 +1,7 @@
 """Tasks: what is computed. Samples, exact reference answers, axes."""
 
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Answers, Batch, Changes
 from ordinate.lab.tasks.registry import TASKS, make_task
-from ordinate.lab.tasks.task import Batch, Task
 
-__all__ = ["TASKS", "Batch", "Task", "make_task"]
+__all__ = ["TASKS", "Answers", "Batch", "Changes", "Task", "make_task"]

@@ -2,39 +2,30 @@
 
 from ordinate.kinds import Table, choose
 from ordinate.lab.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
+from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.lab.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
 from ordinate.lab.tasks.hops import KHop
 from ordinate.lab.tasks.matching import ContextualCounting, Match2, Match3, SparseAverage
 from ordinate.lab.tasks.memories import AdaptiveMemory, DecayingMemory, FixedMemory
-from ordinate.lab.tasks.mixed import MixedTypes
-from ordinate.lab.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Path, Sort, Sum
+from ordinate.lab.tasks.mixed_types import MixedTypes
+from ordinate.lab.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Sort, Sum
+from ordinate.lab.tasks.path import Path
 from ordinate.lab.tasks.ring import Ring
 from ordinate.lab.tasks.strings import Copy, ModularCounting, Parity, Reverse
-from ordinate.lab.tasks.task import Task
 from ordinate.lab.tasks.text import NextCharacter
-
-NUMBERS = (Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path)
-ARITHMETIC = (Addition, NoCarry, Subtraction, Several, Multiplication, Mixed)
-DYNAMIC = (EditDistance, Lcs, Knapsack)
-GRAPHS = (Bfs, Connectivity, ShortestPath, SpanningTree)
-MEMORIES = (FixedMemory, AdaptiveMemory, DecayingMemory)
-MATCHING = (Match2, Match3, SparseAverage, ContextualCounting)
-STRINGS = (Copy, Reverse, Parity, ModularCounting)
 
 TASKS: Table[Task] = Table(
     Task,  # type: ignore[type-abstract]
     (
-        *NUMBERS,
-        *ARITHMETIC,
-        Ring,
-        KHop,
-        MixedTypes,
-        *DYNAMIC,
-        *GRAPHS,
-        *MEMORIES,
-        *MATCHING,
-        *STRINGS,
+        *(Sum, Min, Max, Median, Sort, MaxSubarray, MinSum, Path),
+        *(Addition, NoCarry, Subtraction, Several, Multiplication, Mixed),
+        *(Ring, KHop, MixedTypes),
+        *(EditDistance, Lcs, Knapsack),
+        *(Bfs, Connectivity, ShortestPath, SpanningTree),
+        *(FixedMemory, AdaptiveMemory, DecayingMemory),
+        *(Match2, Match3, SparseAverage, ContextualCounting),
+        *(Copy, Reverse, Parity, ModularCounting),
         NextCharacter,
     ),
 )

@@ -10,9 +10,10 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.numbers.base import write_numbers
-from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count
-from ordinate.lab.tasks.task import Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch, fields_of
+from ordinate.lab.tasks.presentation import write_numbers
+from ordinate.lab.tasks.sampling import LONGEST, check_count
 
 
 def ring_answers(
@@ -88,7 +89,7 @@ class Ring(
     def coordinates(self, length: int) -> Coordinates:
         if length != self.places:
             raise OrdinateError(f"this ring has {self.places} places, not {length}: write places={length}")
-        return _places(length)
+        return fields_of(place=length)
 
     @override
     def sample(
@@ -135,11 +136,6 @@ class Ring(
             {"input": write_numbers(x), "target": write_numbers(y)}
             for x, y in zip(along, batch.target[..., 0], strict=True)
         ]
-
-
-@lru_cache(maxsize=64)
-def _places(length: int) -> Coordinates:
-    return Coordinates.of(place=range(length))
 
 
 @lru_cache(maxsize=64)

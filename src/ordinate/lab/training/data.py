@@ -5,7 +5,8 @@ from torch import Tensor
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.task import Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch
 
 
 def samples_each(task: Task, samples: int) -> int:

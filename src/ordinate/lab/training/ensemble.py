@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from ordinate.lab.seeds import seed_noise
-from ordinate.lab.tasks.task import Answers, Batch
+from ordinate.lab.tasks.batch import Answers, Batch
 
 
 def loss(

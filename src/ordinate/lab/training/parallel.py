@@ -19,7 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ordinate.lab.evaluation.sweep import TestSet, measure, test_set
 from ordinate.lab.seeds import derive
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 from ordinate.lab.training.recipe import Pick
 from ordinate.models import Model
 

@@ -10,7 +10,7 @@ from ordinate.attention import DpFree
 from ordinate.encodings import EncodingSettings, RpeLin, RpeLog
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.memories.kernels import Given, Kernel, Polynomial
+from ordinate.lab.tasks.memories.decaying import Given, Kernel, Polynomial
 from ordinate.models import Memory
 from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio
 from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot

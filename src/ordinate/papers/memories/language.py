@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ordinate.attention import Dp, DpFree
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
-from ordinate.lab.tasks.text.corpus import CHARACTERS, load
+from ordinate.lab.tasks.text import CHARACTERS, load_corpus
 from ordinate.lab.training import AdamW, Cosine, Evaluation, Recipe, Training
 from ordinate.models import Memory
 from ordinate.models.memory import PreNorm
@@ -108,7 +108,7 @@ WITH, WITHOUT = "with dot products", "without dot products"
 
 def differs(size: Size) -> str:
     """What was read, and what the published setting was."""
-    corpus = load(os.environ.get(FOLDER, ""))
+    corpus = load_corpus(os.environ.get(FOLDER, ""))
     return (
         f"Text: {corpus.name}, {len(corpus.trained):,} characters to train on and {len(corpus.held_out):,} held out, "
         f"the last tenth of every text; fingerprint {corpus.fingerprint}. Differs from the published setting: "

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.tasks.mixed_types import MixedTypes
 
 SAMPLES = 20_000
 """Lists of prices that the mean goes over."""

@@ -13,7 +13,7 @@ from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 from ordinate.models import Transformer, build_model
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.positional.value_scale import MODELS

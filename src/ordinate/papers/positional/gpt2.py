@@ -19,7 +19,7 @@ from ordinate.encodings import Learned
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.runs import read_json
-from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training import AdamW, Linear, Recipe, Training
 from ordinate.models import ModelSettings
 from ordinate.models.inputs import Problem

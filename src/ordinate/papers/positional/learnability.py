@@ -13,7 +13,7 @@ from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.runs import Run
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 from ordinate.lab.training import Evaluation, Recipe, Training, load_model
 from ordinate.lab.training.data import Data
 from ordinate.models import ModelSettings, Positional, Standard, Transformer

@@ -7,7 +7,7 @@ from typing import Any
 
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.mixed import MixedTypes
+from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 from ordinate.models import MIXED_TYPES
 from ordinate.papers.columns import Column, stored

@@ -14,9 +14,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.lab.evaluation.points import NumberPoint
-from ordinate.lab.tasks.mixed import MixedTypes
-from ordinate.lab.tasks.mixed.lines import write_line
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
+from ordinate.lab.tasks.mixed_text import write_line
+from ordinate.lab.tasks.mixed_types import MixedTypes
 
 PRICE = ", %05.2f"
 ANSWER = " Answer: %06.2f"

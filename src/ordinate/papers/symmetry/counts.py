@@ -15,8 +15,12 @@ from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.distributions import Distribution, distributions
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.seeds import generator
-from ordinate.lab.tasks.arithmetic.cascades import cascade_distribution, longest_cascade
-from ordinate.lab.tasks.arithmetic.levels import carry_levels, carry_levels_distribution
+from ordinate.lab.tasks.arithmetic.carries import (
+    carry_levels,
+    carry_levels_distribution,
+    cascade_distribution,
+    longest_cascade,
+)
 from ordinate.papers.computed import Computed, Report
 from ordinate.papers.published import published
 

@@ -18,8 +18,8 @@ from ordinate.lab.runs import Run
 from ordinate.lab.seeds import derive, generator
 from ordinate.lab.studies import Study
 from ordinate.lab.tasks import Task
-from ordinate.lab.tasks.arithmetic.addition import Addition
 from ordinate.lab.tasks.arithmetic.samplers import Uniform
+from ordinate.lab.tasks.arithmetic.sums import Addition
 from ordinate.lab.training import load_model
 from ordinate.papers.published import published
 from ordinate.papers.symmetry.curves import shifted_sums

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks.arithmetic.digits import (
+    PAD,
     add,
     below,
     multiply,
@@ -16,7 +17,6 @@ from ordinate.lab.tasks.arithmetic.digits import (
     to_digits,
     to_numbers,
 )
-from ordinate.lab.tasks.arithmetic.vocabulary import PAD
 
 lengths = st.one_of(st.integers(1, 60), st.sampled_from([15, 16, 30, 31, 1000]))
 

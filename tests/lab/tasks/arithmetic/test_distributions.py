@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.arithmetic import carry_levels_distribution, cascade_distribution
-from ordinate.lab.tasks.arithmetic.cascades import longest_cascade
+from ordinate.lab.tasks.arithmetic.carries import (
+    carry_levels,
+    carry_levels_distribution,
+    cascade_distribution,
+    longest_cascade,
+)
 from ordinate.lab.tasks.arithmetic.digits import to_digits
-from ordinate.lab.tasks.arithmetic.levels import carry_levels
 
 
 @pytest.mark.parametrize("places", [1, 2, 3, 5])

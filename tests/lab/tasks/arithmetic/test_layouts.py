@@ -5,8 +5,7 @@ import torch
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import Batch, make_task
-from ordinate.lab.tasks.arithmetic.digits import resize, strip, to_digits
-from ordinate.lab.tasks.arithmetic.vocabulary import SYMBOLS
+from ordinate.lab.tasks.arithmetic.digits import SYMBOLS, resize, strip, to_digits
 
 
 def line(task, *numbers, words=None):

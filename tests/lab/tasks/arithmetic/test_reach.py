@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks.arithmetic.carries import carry_reach
 from ordinate.lab.tasks.arithmetic.digits import to_digits
-from ordinate.lab.tasks.arithmetic.levels import carry_reach
 
 
 def slow_reach(x, y, short, long):

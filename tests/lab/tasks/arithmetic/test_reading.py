@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.arithmetic.cascades import longest_cascade
+from ordinate.lab.tasks.arithmetic.carries import CarryChain, longest_cascade
 from ordinate.lab.tasks.arithmetic.digits import add_places, to_digits
-from ordinate.lab.tasks.carries import CarryChain
 
 numbers = st.integers(0, 10**12)
 

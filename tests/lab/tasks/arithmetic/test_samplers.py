@@ -9,10 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.arithmetic.cascades import longest_carries, longest_cascade
+from ordinate.lab.tasks.arithmetic.carries import longest_carries, longest_cascade
 from ordinate.lab.tasks.arithmetic.digits import to_digits
-from ordinate.lab.tasks.arithmetic.runs import CARRIES, CASCADE, draw_pairs, draw_types
-from ordinate.lab.tasks.arithmetic.samplers import Chains, Complexity, Mixture, Shifted, Uniform
+from ordinate.lab.tasks.arithmetic.samplers import (
+    CARRIES,
+    CASCADE,
+    Chains,
+    Complexity,
+    Mixture,
+    Shifted,
+    Uniform,
+    draw_pairs,
+    draw_types,
+)
 
 
 def by_hand(sums, rule):

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.dynamic.edit_distance import edit_distances
-from ordinate.lab.tasks.dynamic.knapsack import best_values
-from ordinate.lab.tasks.dynamic.lcs import common_lengths
+from ordinate.lab.tasks.dynamic import best_values, common_lengths, edit_distances
 
 from . import brute_force
 

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.graphs.connectivity import connected
-from ordinate.lab.tasks.graphs.shortest_path import distances_from_first
-from ordinate.lab.tasks.graphs.spanning_tree import spanning_weight
-from ordinate.lab.tasks.graphs.steps import steps_from_first
+from ordinate.lab.tasks.adjacency import connected, distances_from_first, spanning_weight, steps_from_first
 
 GRAPHS = ["bfs", "connectivity", "shortest-path", "spanning-tree"]
 

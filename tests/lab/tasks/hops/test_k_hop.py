@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.hops.k_hop import BLANK, KHop
+from ordinate.lab.tasks.hops import BLANK, KHop
 
 from . import brute_force
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.mixed.styles import STYLES
-from ordinate.lab.tasks.mixed.vocabulary import SYMBOLS
+from ordinate.lab.tasks.mixed_text import STYLES, SYMBOLS
 from ordinate.models.inputs import as_features
 
 ROW = re.compile(r"(?P<list>.*)\. Find (?P<query>sum|min|max) of categories (?P<asked>.*)\.")

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.numbers.path import Path, all_pairs_distances, path_adjacency
+from ordinate.lab.tasks.adjacency import all_pairs_distances, path_adjacency
+from ordinate.lab.tasks.path import Path
 
 from . import brute_force
 

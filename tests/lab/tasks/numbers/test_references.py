@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Sort, Sum
-from ordinate.lab.tasks.numbers.sort import ascending
+from ordinate.lab.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Sort, Sum, ascending
 
 from . import brute_force
 from .strategies import batches, few, reals, sequences, tensor

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.numbers.sampling import draw_numbers, draw_range
+from ordinate.lab.tasks.sampling import draw_numbers, draw_range
 
 TRAINING = {"low": -2.0, "high": 2.0}
 

@@ -3,7 +3,8 @@
 import torch
 
 from ordinate.lab.tasks import Batch
-from ordinate.lab.tasks.numbers import MinSum, Path, Sort, Sum
+from ordinate.lab.tasks.numbers import MinSum, Sort, Sum
+from ordinate.lab.tasks.path import Path
 
 
 def batch(task, rows):

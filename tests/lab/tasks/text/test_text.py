@@ -1,7 +1,5 @@
 """The next character: corpora, what is held out, and answers."""
 
-import doctest
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,8 +7,7 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
-from ordinate.lab.tasks.text import corpus
-from ordinate.lab.tasks.text.corpus import CHARACTERS, Corpus, corpus_of, indices, load
+from ordinate.lab.tasks.text import CHARACTERS, Corpus, corpus_of, indices, load_corpus
 
 
 @pytest.fixture
@@ -26,10 +23,6 @@ def folder(tmp_path):
 
 def text_of(tensor) -> str:
     return "".join(CHARACTERS[i] for i in tensor.tolist())
-
-
-def test_examples():
-    assert doctest.testmod(corpus).failed == 0
 
 
 @given(st.text(max_size=60))
@@ -51,7 +44,7 @@ def test_the_last_tenth_of_every_text_is_held_out_and_nothing_is_lost(texts):
 
 
 def test_files_of_a_folder_are_read_in_the_order_of_their_names(folder):
-    found = load(str(folder))
+    found = load_corpus(str(folder))
     assert text_of(found.trained).replace("\n", "") == "a" * 45 + "b" * 90 + "c" * 188
     assert text_of(found.held_out).replace("\n", "").startswith("a" * 5 + "b" * 10 + "c" * 12 + " ")
     assert text_of(found.held_out).strip().endswith(CHARACTERS[-1])
@@ -59,16 +52,16 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names(folder):
 
 
 def test_no_more_is_read_than_there_is_room_for(folder, monkeypatch):
-    monkeypatch.setattr(corpus, "MOST", 120)
-    load.cache_clear()
-    found = load(str(folder))
+    monkeypatch.setattr("ordinate.lab.tasks.text.MOST_CHARACTERS", 120)
+    load_corpus.cache_clear()
+    found = load_corpus(str(folder))
     assert sorted(set(text_of(found.trained))) == ["\n", "a", "b"]
     assert text_of(found.trained).count("b") + text_of(found.held_out).count("b") == 70
-    load.cache_clear()
+    load_corpus.cache_clear()
 
 
 def test_docstrings_are_there_without_a_folder():
-    found = load("")
+    found = load_corpus("")
     assert isinstance(found, Corpus)
     assert len(found.trained) > 8 * len(found.held_out) > 100_000
     assert "Return" in text_of(found.held_out)
@@ -77,7 +70,7 @@ def test_docstrings_are_there_without_a_folder():
 def test_every_answer_is_the_next_character_and_the_last_is_not_scored(generator):
     task = make_task("next-character", length=20)
     batch = task.sample(30, generator=generator)
-    text = text_of(load("").trained)
+    text = text_of(load_corpus("").trained)
     for x, y in zip(batch.input, batch.target, strict=True):
         assert text_of(x) in text
         assert text_of(x)[1:] == text_of(y)[:-1]
@@ -86,7 +79,7 @@ def test_every_answer_is_the_next_character_and_the_last_is_not_scored(generator
 
 def test_windows_begin_everywhere(folder, generator):
     task = make_task("next-character", length=30, corpus=str(folder)).tested()
-    held_out = load(str(folder)).held_out
+    held_out = load_corpus(str(folder)).held_out
     starts = {text_of(x) for x in task.sample(300, generator=generator, length=len(held_out) - 2).input}
     assert starts == {text_of(held_out[i : len(held_out) - 2 + i]) for i in range(3)}
 

@@ -14,7 +14,7 @@ from ordinate.lab.programs.compiler.trace import trace
 from ordinate.lab.programs.compiler.weights import build
 from ordinate.lab.programs.machine import Machine, Traffic
 from ordinate.lab.programs.program import Program, Words
-from ordinate.lab.tasks.numbers.base import number_coordinates
+from ordinate.lab.tasks.numbers import number_coordinates
 from ordinate.models import Transformer
 
 FLOATS_AT_ONCE = 1 << 24

@@ -16,7 +16,7 @@ from ordinate.attention.table import DUMMY_SOURCE
 from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.lab.programs.compiler.columns import Allocation, Head, Layer
 from ordinate.lab.programs.compiler.graph import Constant, Input, Receive
-from ordinate.lab.tasks.numbers.base import number_coordinates
+from ordinate.lab.tasks.numbers import number_coordinates
 from ordinate.models import Transformer
 from ordinate.models.transformer import append_dummy
 

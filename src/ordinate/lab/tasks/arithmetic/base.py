@@ -12,33 +12,33 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.arithmetic.digits import read, resize
+from ordinate.lab.tasks.arithmetic.carries import CarryChain
+from ordinate.lab.tasks.arithmetic.digits import ANSWERS, FIRST_LETTER, LETTERS, PAD, SYMBOLS, read, resize
 from ordinate.lab.tasks.arithmetic.formats import FormatOption, Operands, Padded
-from ordinate.lab.tasks.arithmetic.layout import (
+from ordinate.lab.tasks.arithmetic.lines import (
     NO_WORDS,
     Words,
     answer_field,
     blank_line,
     free_tokens,
+    read_line,
     room,
     scored_tokens,
     slots,
     write_line,
     write_number,
 )
-from ordinate.lab.tasks.arithmetic.reading import read_line
 from ordinate.lab.tasks.arithmetic.samplers import SamplerOption, Uniform
-from ordinate.lab.tasks.arithmetic.vocabulary import ANSWERS, FIRST_LETTER, LETTERS, PAD, SYMBOLS
-from ordinate.lab.tasks.carries import CarryChain
-from ordinate.lab.tasks.numbers.sampling import LONGEST, check_count, check_length, whole
-from ordinate.lab.tasks.task import Batch, Changes, Task, changed
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch, Changes
+from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length, whole
 
 MOST_WORDS = 1024
 LAYOUTS = 16
-"""Batches of a test set where every batch draws its layout."""
+"""Batches of a test set in tasks whose batches each draw a layout."""
 
 
-class Symbols(Task, family="arithmetic"):
+class DigitTask(Task, family="arithmetic"):
     """Lines of symbols whose answer is read at some tokens; what depends on coordinates only.
 
     Numbers are exact at any length. Pads read as zeros, and zeros may stand where pads would.
@@ -78,7 +78,11 @@ class Symbols(Task, family="arithmetic"):
         token, other = tokens.repeat_interleave(9), torch.arange(1, 10).repeat(len(tokens))
         inputs = batch.input[:1].cpu().repeat(len(token), 1)
         inputs[torch.arange(len(token)), token] = (read(inputs[0, token]) + other) % 10
-        return changed(batch, inputs.to(batch.input.device), token)
+        return Changes.of(batch, inputs.to(batch.input.device), token)
+
+    def carries(self, batch: Batch) -> CarryChain | None:
+        """The carries of the first sample; None for operations without carries."""
+        return None
 
     @property
     @override
@@ -102,7 +106,7 @@ class Symbols(Task, family="arithmetic"):
         ]
 
 
-class Arithmetic(Symbols, axes=("length", "words")):
+class Arithmetic(DigitTask, axes=("length", "words")):
     """Operands joined by signs, in a format, from a sampler, perhaps with random text around them.
 
     Harder than in training along `length` (digits of the operands) and `words` (letters around them).

@@ -1,9 +1,11 @@
-"""Numbers as tensors of digits, least significant first, of any length.
+"""The symbols of all arithmetic tasks, and numbers as tensors of digits, least significant first, of any length.
 
-All arithmetic is one function: `settle` turns whatever stands at the places (sums, differences, products of
-digits) into digits. It packs 15 places into one integer, so carries are a loop over packs only.
+A digit's index among the symbols is its value. All arithmetic is one function: `settle` turns whatever stands at the
+places (sums, differences, products of digits) into digits. It packs 15 places into one integer, so carries are a loop
+over packs only.
 """
 
+import string
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -12,7 +14,18 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ordinate.lab.tasks.arithmetic.vocabulary import PAD
+DIGITS = "0123456789"
+PAD = 10
+PLUS, MINUS, TIMES, EQUALS, BLANK = range(11, 16)
+LETTERS = string.ascii_lowercase
+FIRST_LETTER = 16
+
+SYMBOLS: tuple[str, ...] = (*DIGITS, "pad", "+", "-", "x", "=", "_", *LETTERS)
+"""Every symbol by its index: digits, pad, signs, the blank that an answer is read at, letters of random text."""
+
+ANSWERS = 11
+"""Answers are written with digits and pad."""
+
 
 PACK = 15
 """Places in one integer: 999 times a digit at each of them, and a carry, stay below 2^63."""

@@ -13,7 +13,7 @@ from typing_extensions import override
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.arithmetic.digits import resize, strip
-from ordinate.lab.tasks.arithmetic.layout import ADDENDS, Piece, Words, lay
+from ordinate.lab.tasks.arithmetic.lines import ADDENDS, Piece, Words, lay
 
 Operands = tuple[Int[Tensor, "batch _"], ...]
 """Operands as symbols, least significant first, each as wide as its field."""

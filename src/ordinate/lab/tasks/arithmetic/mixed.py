@@ -11,16 +11,13 @@ from typing_extensions import override
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.lab.tasks.arithmetic.addition import Addition
-from ordinate.lab.tasks.arithmetic.base import LAYOUTS, Arithmetic, Symbols
+from ordinate.lab.tasks.arithmetic.base import LAYOUTS, Arithmetic, DigitTask
+from ordinate.lab.tasks.arithmetic.carries import CarryChain
+from ordinate.lab.tasks.arithmetic.digits import SYMBOLS
+from ordinate.lab.tasks.arithmetic.lines import has_sign
 from ordinate.lab.tasks.arithmetic.multiplication import Multiplication
-from ordinate.lab.tasks.arithmetic.no_carry import NoCarry
-from ordinate.lab.tasks.arithmetic.reading import has_sign
-from ordinate.lab.tasks.arithmetic.several import Several
-from ordinate.lab.tasks.arithmetic.subtraction import Subtraction
-from ordinate.lab.tasks.arithmetic.vocabulary import SYMBOLS
-from ordinate.lab.tasks.carries import CarryChain
-from ordinate.lab.tasks.task import Batch, Changes
+from ordinate.lab.tasks.arithmetic.sums import Addition, NoCarry, Several, Subtraction
+from ordinate.lab.tasks.batch import Batch, Changes
 
 PARTS: dict[str, type[Arithmetic]] = {
     task.name: task for task in (Addition, NoCarry, Subtraction, Several, Multiplication)
@@ -33,7 +30,7 @@ def _parts(value: Any) -> tuple[Arithmetic, ...]:
 
 
 class Mixed(
-    Symbols,
+    DigitTask,
     name="arithmetic",
     summary="several operations in one task, told apart by their sign",
     axes=("length",),

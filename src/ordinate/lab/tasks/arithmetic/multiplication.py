@@ -7,15 +7,14 @@ from torch import Generator, Tensor
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.errors import OrdinateError, nearest
+from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.arithmetic.base import LAYOUTS, Arithmetic
-from ordinate.lab.tasks.arithmetic.digits import multiply, scale_places, strip, to_digits
+from ordinate.lab.tasks.arithmetic.carries import carry_levels, carry_reach
+from ordinate.lab.tasks.arithmetic.digits import TIMES, multiply, scale_places, strip, to_digits
 from ordinate.lab.tasks.arithmetic.formats import Operands
-from ordinate.lab.tasks.arithmetic.layout import FACTORS, NO_WORDS, Words
-from ordinate.lab.tasks.arithmetic.levels import carry_levels, carry_reach
+from ordinate.lab.tasks.arithmetic.lines import FACTORS, NO_WORDS, Words
 from ordinate.lab.tasks.arithmetic.samplers import draws_pairs
-from ordinate.lab.tasks.arithmetic.vocabulary import TIMES
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 
 CHOICES = 16
 """Of how many products a hard one is the hardest."""
@@ -143,7 +142,7 @@ class Multiplication(
     @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
         if name not in self.slices:
-            raise OrdinateError(f"multiplication has no slice {name!r}: {nearest(name, self.slices)}")
+            return super().slice(name, batch)
         return carry_levels(*self.read(batch.input, batch.coordinates))
 
 

@@ -12,11 +12,12 @@ from torch import Generator, Tensor
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.plugins import blame, run_file
-from ordinate.lab.tasks.memories.base import LONGEST, AnyTokens, token_coordinates
-from ordinate.lab.tasks.memories.tokens import Signs
-from ordinate.lab.tasks.numbers.base import write_short
-from ordinate.lab.tasks.numbers.sampling import check_count
-from ordinate.lab.tasks.task import Batch, Scalars
+from ordinate.lab.tasks.base import Scalars
+from ordinate.lab.tasks.batch import Batch, fields_of
+from ordinate.lab.tasks.memories.fixed import LONGEST, AnyTokens
+from ordinate.lab.tasks.memories.readouts import Signs
+from ordinate.lab.tasks.presentation import write_short
+from ordinate.lab.tasks.sampling import check_count
 
 Given = Callable[[Float[Tensor, "batch token"]], Any]
 
@@ -49,7 +50,7 @@ class FunctionTask(Scalars):
             raise OrdinateError(
                 f"a sequence of {length} tokens is shorter than {self.length}: write length={length}"
             )
-        return token_coordinates(length)
+        return fields_of(token=length)
 
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
         """Draw tokens, and ask the function."""

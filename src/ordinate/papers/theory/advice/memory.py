@@ -16,7 +16,7 @@ import torch
 from pydantic import ValidationError
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.task import Task
+from ordinate.lab.tasks.base import Task
 from ordinate.papers.theory.advice.fall import Fall, find_fall
 from ordinate.papers.theory.advice.probe import Lag, Probe, Report, difference, draw_probe
 from ordinate.papers.theory.advice.selection import OFTEN, chosen_by_rest, nesting, searches

@@ -14,7 +14,8 @@ from torch import Generator, Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.task import Answers, Batch, Task
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Answers, Batch
 
 SMALL = 1e-9
 """Of the mean answer: changes below are rounding."""

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from ordinate.lab.tasks.task import Batch
+from ordinate.lab.tasks.batch import Batch
 from ordinate.papers.theory.advice.probe import Probe, difference, redrawn
 
 DEEPEST = 6

@@ -1,0 +1,275 @@
+"""Strings of symbols, each token answered with a symbol: counters, copies."""
+
+import string
+from abc import abstractmethod
+from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
+from jaxtyping import Bool
+from pydantic import Field
+from torch import Generator, Tensor
+from typing_extensions import override
+
+from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
+from ordinate.lab.tasks.base import Task
+from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
+from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length
+
+MOST_STATES = 64
+BLANK, FIRST_LETTER = 0, 1
+LETTERS = string.ascii_lowercase
+
+
+class Strings(Task, family="matching", axes=("length",)):
+    """Symbols, one a token, each answered with a symbol. Harder along `length`."""
+
+    length: int = Field(16, ge=1, le=LONGEST, description=f"tokens in training, 1 to {LONGEST}")
+
+    @abstractmethod
+    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
+        """Draw the inputs."""
+
+    @abstractmethod
+    def write(self, symbols: list[int]) -> str:
+        """The string as a person reads it."""
+
+    @abstractmethod
+    def read(self, text: str) -> list[int]:
+        """The symbols of a string that a person wrote."""
+
+    @override
+    def lengths(self) -> tuple[int, ...]:
+        return (self.length,)
+
+    @override
+    def coordinates(self, length: int) -> Coordinates:
+        check_length(length)
+        return fields_of(token=length)
+
+    @override
+    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
+        check_count(count)
+        coordinates = self.coordinates(self.length if length is None else length)
+        inputs = self.draw(count, len(coordinates), generator)
+        return Batch(inputs, self.reference(inputs), coordinates)
+
+    @override
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
+        inputs = batch.input.clone()
+        other = torch.randint(1, self.features, (len(inputs),), generator=generator, device=generator.device)
+        inputs[:, token] = (inputs[:, token] + other) % self.features
+        return inputs
+
+    @override
+    def token_texts(self, inputs: Symbols) -> list[str]:
+        return [self.write([symbol]) for symbol in inputs[0].tolist()]
+
+    @override
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        return [
+            {"input": self.write(x), "target": " ".join(map(str, y))}
+            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
+        ]
+
+    @override
+    def parse(self, text: str) -> Batch:
+        inputs = torch.tensor([self.read(text)], dtype=torch.long)
+        return Batch(inputs, self.reference(inputs), self.coordinates(inputs.shape[1]))
+
+
+class Counter(Strings, family="strings"):
+    """Zeros and ones, each answered with the ones so far modulo a number: y_t = (x_1 + ... + x_t) mod m.
+
+    Parity is m = 2. Every state of the counter is asked for, as where automata are simulated (arXiv 2210.10749); the
+    answer at the last token alone is the parity of the string, the question of most other studies (arXiv 2207.02098).
+    A string counts as right where all its tokens are, which guessing hardly ever reaches. Harder along `length`.
+    """
+
+    length: int = Field(16, ge=1, le=LONGEST, description=f"most tokens in training, 1 to {LONGEST}")
+    variable: bool = Field(
+        False, description="true to train on every length up to `length`, false on it alone"
+    )
+
+    @property
+    @abstractmethod
+    def states(self) -> int:
+        """The modulus m."""
+
+    @property
+    @override
+    def features(self) -> int:
+        return 2
+
+    @property
+    @override
+    def outputs(self) -> int:
+        return self.states
+
+    @override
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
+
+    @override
+    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
+        return torch.randint(2, (count, length), generator=generator, device=generator.device)
+
+    @override
+    def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
+        return inputs.cumsum(1) % self.states
+
+    @override
+    def write(self, symbols: list[int]) -> str:
+        return "".join(map(str, symbols))
+
+    @override
+    def read(self, text: str) -> list[int]:
+        if not text or not set(text) <= {"0", "1"}:
+            raise OrdinateError(f"{text!r} is not understood: write zeros and ones, such as 1101")
+        check_length(len(text))
+        return [int(sign) for sign in text]
+
+
+class Parity(Counter, name="parity", summary="whether the number of ones so far is odd"):
+    """Whether the ones so far are odd in number: 1101 gives 1 0 0 1."""
+
+    @property
+    @override
+    def states(self) -> int:
+        return 2
+
+
+class ModularCounting(Counter, name="modular-counting", summary="the number of ones so far modulo 5"):
+    """The ones so far modulo 5: 1111110 gives 1 2 3 4 0 1 1."""
+
+    modulus: int = Field(5, ge=2, le=MOST_STATES, description="where the count starts again at 0")
+
+    @property
+    @override
+    def states(self) -> int:
+        return self.modulus
+
+
+class Echo(Task, family="strings", axes=("length",)):
+    """Letters, and as many blanks at which they are to be written again (arXiv 2207.02098 and 2305.16843).
+
+    An encoder reads both at once and answers at the blanks. Letter k has ordinate k, and so has the blank at which it
+    is answered: a string that is reversed has blanks whose ordinates count down. Harder along `length`, the number of
+    letters.
+    """
+
+    length: int = Field(10, ge=1, le=LONGEST, description=f"most letters in training, 1 to {LONGEST}")
+    variable: bool = Field(
+        False, description="true to train on every length up to `length`, false on it alone"
+    )
+    alphabet: int = Field(8, ge=2, le=len(LETTERS), description="letters that strings are made of")
+
+    @staticmethod
+    @abstractmethod
+    def order(length: int) -> Iterable[int]:
+        """Which letter is written at each blank, by its ordinate."""
+
+    @property
+    @override
+    def features(self) -> int:
+        return FIRST_LETTER + self.alphabet
+
+    @property
+    @override
+    def outputs(self) -> int:
+        return self.features
+
+    @property
+    @override
+    def vocabulary(self) -> tuple[str, ...]:
+        return ("_", *LETTERS[: self.alphabet])
+
+    @override
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
+
+    @override
+    def coordinates(self, length: int) -> Coordinates:
+        """The letters, then the blanks, each with the ordinate of the letter that is written there."""
+        check_length(length)
+        return echo_coordinates(type(self), length)
+
+    @override
+    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
+        check_count(count)
+        length = self.length if length is None else length
+        coordinates = self.coordinates(length)
+        letters = torch.randint(self.alphabet, (count, length), generator=generator, device=generator.device)
+        return self._answered(letters + FIRST_LETTER, coordinates)
+
+    def _answered(self, letters: Symbols, coordinates: Coordinates) -> Batch:
+        inputs = torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
+        return Batch(inputs, self.reference(inputs, coordinates), coordinates)
+
+    @override
+    def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
+        length = inputs.shape[1] // 2
+        order = self.coordinates(length).ordinate_tensor[length:].to(inputs.device)
+        return torch.nn.functional.pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
+
+    @override
+    def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
+        return torch.arange(len(coordinates))[:, None] >= len(coordinates) // 2
+
+    @override
+    def free(self, coordinates: Coordinates, length: int) -> tuple[int, ...]:
+        return tuple(range(len(coordinates) // 2))
+
+    @override
+    def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
+        inputs = batch.input.clone()
+        other = torch.randint(1, self.alphabet, (len(inputs),), generator=generator, device=generator.device)
+        inputs[:, token] = FIRST_LETTER + (inputs[:, token] - FIRST_LETTER + other) % self.alphabet
+        return inputs
+
+    @override
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        half, symbols = len(batch.coordinates) // 2, self.vocabulary
+        return [
+            {"input": "".join(symbols[i] for i in x[:half]), "target": "".join(symbols[i] for i in y[half:])}
+            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
+        ]
+
+    @override
+    def parse(self, text: str) -> Batch:
+        known = LETTERS[: self.alphabet]
+        if not text or not set(text) <= set(known):
+            raise OrdinateError(
+                f"{text!r} is not understood: write letters from a to {known[-1]}, such as abba"
+            )
+        coordinates = self.coordinates(len(text))
+        return self._answered(torch.tensor([[FIRST_LETTER + known.index(x) for x in text]]), coordinates)
+
+
+class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
+    """The string again: abca gives abca."""
+
+    @staticmethod
+    @override
+    def order(length: int) -> Iterable[int]:
+        return range(length)
+
+
+class Reverse(Echo, name="reverse", summary="the string from its end, written at the blanks behind it"):
+    """The string from its end: abca gives acba."""
+
+    @staticmethod
+    @override
+    def order(length: int) -> Iterable[int]:
+        return reversed(range(length))
+
+
+@lru_cache(maxsize=256)
+def echo_coordinates(kind: type[Echo], length: int) -> Coordinates:
+    """Return the coordinates of the fields `letter` and `answer`.
+
+    >>> echo_coordinates(Reverse, 3).ordinate
+    (0, 1, 2, 2, 1, 0)
+    """
+    return Coordinates.of(letter=range(length), answer=kind.order(length))
