@@ -12,12 +12,12 @@ KNOWN = ", ".join(sorted(ENCODINGS))
 
 @pytest.mark.parametrize("value", ["one-hot", {"kind": "one-hot"}, OneHot()])
 def test_a_kind_is_a_name_a_table_or_the_thing_itself(value):
-    assert choose(value, ENCODINGS, "model.encoding") == OneHot()
+    assert choose(value, ENCODINGS, "model.encoding") == OneHot().settings
 
 
 def test_options_stand_beside_the_name_and_come_back_from_a_dump():
     chosen = choose({"kind": "sinusoidal", "width": 6}, ENCODINGS, "model.encoding")
-    assert chosen == Sinusoidal(width=6)
+    assert chosen == Sinusoidal(width=6).settings
     assert choose(chosen.model_dump(), ENCODINGS, "model.encoding") == chosen
 
 

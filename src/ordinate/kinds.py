@@ -97,9 +97,12 @@ def choose(
 ) -> K:
     """Return the kind that a recipe's value describes, or say in one line what to write instead.
 
+    A module that has its settings as `settings`, such as an encoding, stands for them.
     `where` is the place in the recipe, such as `model.encoding`, used in errors; `default` is the name meant by a
     table that has options only.
     """
+    if isinstance(of_a_module := getattr(value, "settings", None), Kind):
+        value = of_a_module
     for kind in table.values():
         if isinstance(value, kind):
             return value

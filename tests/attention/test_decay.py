@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ordinate.attention import decay, toeplitz
 from ordinate.attention.decay import decay_attention, present_weights
 from ordinate.attention.toeplitz import by_transform, lag_attention, toeplitz_attention
-from ordinate.encodings.toeplitz import by_lag
+from ordinate.encodings.helpers import by_lag
 
 ABSENT = float("-inf")
 

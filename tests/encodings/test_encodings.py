@@ -1,17 +1,23 @@
 """Encodings: the interface, and the laws that all of them keep."""
 
+import inspect
+import pickle
+import re
 from functools import lru_cache
 
 import pytest
 import torch
+from pydantic import Field
+from torch import nn
 from torch.func import functional_call
 
 from ordinate.attention.dot_product import attention_scores, attention_weights
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, OneHot, Pairs, Pairwise, Rope
-from ordinate.encodings.cache import Cache
+from ordinate.encodings import ENCODINGS, Alibi, BuildSpec, Combined, Encoding, OneHot, Pairs, Pairwise, Rope
+from ordinate.encodings.helpers import Cache
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.models import ResidualEncoder
 from ordinate.relations import BoundRelation, aligned, causal, relative, window
 
 
@@ -299,3 +305,89 @@ def test_a_cache_computes_once_and_forgets_the_oldest():
         cache(key, lambda key=key: made.append(key) or key)
     assert made == [1, 2, 3, 1]
     assert len(cache) == 2
+
+
+class Nearby(Encoding, name="nearby"):
+    """For tests: one class, with its settings as fields.
+
+    What stands here is not in the summary.
+    """
+
+    reach: int = Field(default=2, ge=1, description="distances from here on are alike")
+    fields: tuple[str, ...] = ()
+
+    def check_settings(self):
+        if self.reach > 100:
+            raise ValueError(f"must have reach <= 100, got {self.reach}")
+
+    def setup(self, spec):
+        self.table = nn.Parameter(torch.zeros(spec.heads, self.reach + 1))
+
+    def bias(self, coordinates, layer):
+        place = torch.arange(len(coordinates), device=self.device)
+        return self.table[:, (place[:, None] - place).abs().clamp(max=self.reach)]
+
+
+def test_an_encoding_is_one_class_with_its_settings_as_fields():
+    encoding = Nearby(reach=4)
+    assert (encoding.reach, encoding.fields) == (4, ())
+    assert Nearby.summary == "For tests: one class, with its settings as fields"
+    assert not list(encoding.parameters())
+    built = encoding.build(SPEC)
+    assert type(built) is Nearby
+    assert built.table.shape == (4, 5)
+    assert built.bias(SHORT, 0).shape == (4, len(SHORT), len(SHORT))
+    assert repr(encoding) == "Nearby(reach=4, fields=())"
+
+
+def test_settings_are_a_value():
+    settings = Nearby(reach=4).settings
+    assert settings == Nearby(reach=4).settings != Nearby().settings
+    assert hash(settings) == hash(Nearby(reach=4).settings)
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert settings.model_dump(mode="json") == {"kind": "nearby", "reach": 4, "fields": []}
+    assert settings.build(SPEC).table.shape == (4, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (
+            {"reach": 0},
+            "Nearby.reach = 0 is not allowed, it should be greater than or equal to 1 (reach: distances",
+        ),
+        ({"reech": 3}, "unknown key 'Nearby.reech': did you mean 'reach'?"),
+        ({"reach": 101}, "Nearby: must have reach <= 100, got 101"),
+    ],
+)
+def test_wrong_settings_are_refused_in_one_line(options, line):
+    with pytest.raises(OrdinateError, match=re.escape(line)) as refusal:
+        Nearby(**options)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_setting_cannot_have_the_name_of_a_part_of_the_interface():
+    with pytest.raises(OrdinateError, match=r"Wrong.bias is annotated.* write `bias = ...`"):
+
+        class Wrong(Encoding, name="wrong"):
+            bias: bool = True
+
+
+def test_a_model_takes_an_encoding_its_settings_a_name_or_a_table():
+    given = (Alibi(), Alibi().settings, "alibi", {"kind": "alibi"}, [Alibi()])
+    assert len({ResidualEncoder(encoding=value) for value in given}) == 1
+
+
+@pytest.mark.parametrize("shape", [(3, 7, 7), (4, 1, 7), (7, 7), (4, 7, 8)])
+def test_a_bias_of_the_wrong_shape_is_refused_where_it_is_written(shape):
+    class Own(Encoding, name="own"):
+        def bias(self, coordinates, layer):
+            return torch.zeros(shape)
+
+    line = inspect.getsourcelines(Own.bias)[1]
+    with pytest.raises(OrdinateError) as refusal:
+        Own().build(BuildSpec(trained=(tokens(9), tokens(1)), heads=4))
+    assert str(refusal.value) == (
+        f"{__file__}, line {line}: bias of Own has shape {list(shape)} with 4 heads and 7 tokens: "
+        "return [4, 7, 7], or [1, 7, 7] for all heads alike"
+    )

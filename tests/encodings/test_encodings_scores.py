@@ -20,8 +20,7 @@ from ordinate.encodings import (
     Significance,
     Upe,
 )
-from ordinate.encodings.alibi import slopes
-from ordinate.encodings.t5 import bucket
+from ordinate.encodings.bias import bucket, slopes
 from ordinate.errors import OrdinateError
 from ordinate.relations import ABSENT
 

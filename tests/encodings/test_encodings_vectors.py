@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import ENCODINGS, BuildSpec, OneHot, RotaryEncoding, TableEncoding
-from ordinate.encodings.randomized import drawn, spread
-from ordinate.encodings.rope import rotate_pairs
-from ordinate.encodings.sinusoidal import waves
-from ordinate.encodings.vectors import binary, one_hot, rows
+from ordinate.encodings import ENCODINGS, BuildSpec, OneHot, Rope
+from ordinate.encodings.rotary import rotate_pairs
+from ordinate.encodings.vectors import binary, drawn, one_hot, rows, spread, waves
 from ordinate.errors import OrdinateError
 
 
@@ -73,7 +71,7 @@ def test_learned_vectors_are_trained_and_shared():
     encoding = ENCODINGS["learned"](width=5).build(SPEC)
     assert [p.shape for p in encoding.parameters()] == [(9, 5)]
     assert not list(OneHot().build(SPEC).parameters())
-    assert TableEncoding(torch.zeros(4, 7)).extra_features == 7
+    assert (encoding.extra_features, OneHot().build(SPEC).extra_features) == (5, 9)
 
 
 @given(st.integers(0, 50), st.integers(2, 9))
@@ -93,7 +91,7 @@ def test_the_published_rope_baseline_did_nothing_and_rope_done_right_does():
     heads = torch.arange(2.0, dtype=torch.float64)
     wrong_q, wrong_k = (rotate_pairs(t.transpose(1, 2), heads, 10000.0).transpose(1, 2) for t in (q, k))
     assert (wrong_q @ wrong_k.transpose(-1, -2) - plain).abs().max() < 1e-12
-    right_q, right_k = RotaryEncoding().rotate(q, k, tokens(8))
+    right_q, right_k = Rope().build(SPEC).rotate(q, k, tokens(8))
     assert (right_q @ right_k.transpose(-1, -2) - plain).abs().max() > 1
 
 
@@ -102,7 +100,7 @@ def test_angles_are_right_in_low_precision_too():
     places = tokens(2000)
     x = torch.randn(1, 1, len(places), 8, dtype=torch.float64).bfloat16()
     exact = rotate_pairs(x.double(), torch.arange(len(places)).double(), 10000.0)
-    for found in RotaryEncoding().rotate(x, x, places):
+    for found in Rope().build(SPEC).rotate(x, x, places):
         torch.testing.assert_close(found.double(), exact, atol=0.05, rtol=0.02)
 
 

@@ -11,8 +11,8 @@ from transformers import (
 from ordinate.attention import ClassKeys, Content, ContentClass, ContentKeys
 from ordinate.attention.choose import is_sparse
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import BuildSpec, Pairwise, PairwiseEncoding, Shaw, Upe
-from ordinate.encodings.pairwise import Group
+from ordinate.encodings import BuildSpec, Pairwise, Shaw, Upe
+from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
 from ordinate.relations import everywhere, relative, uniform, window
@@ -143,7 +143,9 @@ def assert_equals_our_module(model, ours, maps):
     where = Coordinates.of(text=range(PLACES))
     spec = BuildSpec((where,), heads=HEADS, head_dim=WIDTH // HEADS)
     groups = [Group(heads, bound.relation) for heads, bound in zip(vectors.heads, vectors.bound, strict=True)]
-    encoding = PairwiseEncoding(spec, groups, per_head=len(vectors.tables[0]) > 1, std=0.0).double()
+    encoding = Pairwise()
+    encoding.use_groups(spec, groups, per_head=len(vectors.tables[0]) > 1, std=0.0)
+    encoding.double()
     for mine, theirs in zip(encoding.tables, vectors.tables, strict=True):
         mine.data.copy_(theirs[None])
     x = torch.randn(2, tokens, WIDTH, dtype=torch.double, generator=torch.Generator().manual_seed(1))

@@ -20,7 +20,6 @@ from ordinate.encodings import (
     RpeLin,
     RpeLog,
 )
-from ordinate.encodings.rpe import LinBias
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.tasks import make_task
@@ -211,7 +210,7 @@ def test_slopes_can_be_set_and_read():
 def test_slopes_come_back_to_the_last_digits():
     """What is constructed rests on slopes that are far from 0 too."""
     given = torch.tensor([[1e-3, 0.5, 19.9, 20.4, 25.0, 39.9, 40.1, 300.0]], dtype=torch.float64)
-    torch.testing.assert_close(LinBias(given).slopes, given, rtol=1e-13, atol=0)
+    torch.testing.assert_close(RpeLin().with_slopes(given).slopes, given, rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"fire", "rope", "none"}))

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 import torch
@@ -12,10 +11,9 @@ from torch import nn
 from ordinate.encodings import (
     ENCODINGS,
     Encoding,
-    EncodingSettings,
     NoPlaceError,
     Pairs,
-    RotaryEncoding,
+    Rope,
 )
 from ordinate.errors import OrdinateError
 from ordinate.papers import FIGURES
@@ -35,9 +33,8 @@ def differences(coordinates):
 class Even(Encoding):
     """Nothing is told apart before it is trained."""
 
-    def __init__(self, heads=1):
-        super().__init__()
-        self.table = nn.Parameter(torch.zeros(heads, 1000))
+    def setup(self, spec):
+        self.table = nn.Parameter(torch.zeros(1, 1000))
 
     def bias(self, coordinates, layer):
         return self.table[:, differences(coordinates).abs()]
@@ -56,10 +53,10 @@ class EvenAndColumns(Even):
         return torch.cat([x, place.expand(len(x), -1, -1)], -1)
 
 
-class EvenAndRotated(Even, RotaryEncoding):
-    def __init__(self, heads=1):
-        RotaryEncoding.__init__(self)
-        self.table = nn.Parameter(torch.zeros(heads, 1000))
+class EvenAndRotated(Even, Rope):
+    def setup(self, spec):
+        Even.setup(self, spec)
+        Rope.setup(self, spec)
 
 
 class EvenAndPairs(Even):
@@ -88,25 +85,13 @@ class Wide(Even):
         return super().bias(coordinates, layer)[:, :, None]
 
 
-class Own(EncodingSettings):
-    """An encoding that is no part of the library."""
+def named(encoding):
+    """What a recipe can name: the settings of this encoding."""
 
-    name: ClassVar[str] = "own"
-    summary: ClassVar[str] = "for tests"
-    extrapolation: ClassVar[str] = "defined"
-    made: ClassVar[type[Encoding]]
+    class Own(encoding, name="own"):
+        """For tests."""
 
-    def build(self, spec):
-        return self.made()
-
-
-def building(encoding):
-    class Kind(Own):
-        """Builds this encoding."""
-
-        made: ClassVar[type[Encoding]] = encoding
-
-    return Kind
+    return Own.Settings
 
 
 def names(monkeypatch, kind):
@@ -116,7 +101,7 @@ def names(monkeypatch, kind):
 
 @pytest.mark.parametrize("encoding", [Even, EvenInScores])
 def test_what_cannot_tell_left_from_right_takes_part_behind_a_mask_too(encoding, monkeypatch):
-    assert names(monkeypatch, building(encoding)) == ["alibi", "own", "own, causal"]
+    assert names(monkeypatch, named(encoding)) == ["alibi", "own", "own, causal"]
 
 
 @pytest.mark.parametrize(
@@ -125,33 +110,34 @@ def test_what_cannot_tell_left_from_right_takes_part_behind_a_mask_too(encoding,
     ids=lambda made: made.__name__,
 )
 def test_what_can_or_has_no_positions_takes_part_once(encoding, monkeypatch):
-    assert names(monkeypatch, building(encoding)) == ["alibi", "own"]
+    assert names(monkeypatch, named(encoding)) == ["alibi", "own"]
 
 
 def test_to_look_at_an_encoding_draws_nothing_from_the_global_generator(monkeypatch):
     torch.manual_seed(0)
     before = torch.random.get_rng_state()
-    assert "own, causal" in names(monkeypatch, building(EvenInScores))
+    assert "own, causal" in names(monkeypatch, named(EvenInScores))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_a_bias_that_fits_no_pairs_is_refused_before_anything_is_trained(monkeypatch):
     with pytest.raises(
-        OrdinateError, match=r"bias of Wide has shape .* with 2 heads and 4 tokens: give \[2, 4, 4\]"
+        OrdinateError,
+        match=r"test_arena_own.py, line \d+: bias of Own has shape \[1, 2, 1, 2\] with 2 heads and 2 tokens: "
+        r"return \[2, 2, 2\]",
     ):
-        names(monkeypatch, building(Wide))
+        names(monkeypatch, named(Wide))
 
 
 def test_encodings_named_later_have_cells_too(monkeypatch):
     assert {cell.entrant.name for cell in cells(SIZE)} == {"alibi"}
-    monkeypatch.setitem(ENCODINGS, "own", building(Sided))
+    monkeypatch.setitem(ENCODINGS, "own", named(Sided))
     assert {cell.entrant.name for cell in cells(SIZE)} == {"alibi", "own"}
 
 
-class Told(Own):
+class Told(Sided):
     """Set by what is known of the contest."""
 
-    made: ClassVar[type[Encoding]] = Sided
     trained: int
     measured: int
     heads: int
@@ -164,7 +150,7 @@ class Told(Own):
 
 
 def test_an_encoding_sets_itself_for_a_contest_or_says_why_it_takes_no_part(monkeypatch):
-    monkeypatch.setitem(ENCODINGS, "own", Told)
+    monkeypatch.setitem(ENCODINGS, "own", named(Told))
     found = {cell.contest.name: cell for cell in cells(SIZES["smoke"]) if cell.entrant.name == "own"}
     copy = found["copy"].contest
     (settings,) = found["copy"].recipe.model.encoding
@@ -174,10 +160,9 @@ def test_an_encoding_sets_itself_for_a_contest_or_says_why_it_takes_no_part(monk
     assert found["sum"].absent == "there are no letters"
 
 
-class Lacking(Own):
+class Lacking(Sided):
     """A setting that has no value of its own."""
 
-    made: ClassVar[type[Encoding]] = Sided
     reach: int
 
 
@@ -192,13 +177,13 @@ class Nothing(Lacking):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (Lacking, "'own' cannot be set for a contest, 'own.reach' is missing.*give it a for_contest"),
-        (Nothing, "for_contest of encoding 'own' gives None: return settings"),
+        (Lacking, "'own' cannot be set for a contest, 'Own.reach' is missing.*give it a for_contest"),
+        (Nothing, "for_contest of encoding 'own' gives None: return an encoding"),
     ],
 )
 def test_an_encoding_that_cannot_be_set_is_refused_in_one_line(kind, message, monkeypatch):
     with pytest.raises(OrdinateError, match=message) as refusal:
-        names(monkeypatch, kind)
+        names(monkeypatch, named(kind))
     assert "\n" not in str(refusal.value)
 
 
@@ -207,7 +192,7 @@ def test_the_encoding_of_the_documentation_is_set_trained_and_told_of_its_mask(t
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     written: dict = {"__name__": "nearness"}
     exec(code, written)
-    monkeypatch.setitem(ENCODINGS, "nearness", written["Nearness"])
+    monkeypatch.setitem(ENCODINGS, "nearness", written["Nearness"].Settings)
     monkeypatch.setitem(SIZES, "smoke", SIZE)
     found = {cell.entrant.name: cell for cell in cells(SIZE)}
     trained = found["nearness"].contest.task.trained()

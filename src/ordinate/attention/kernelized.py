@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ordinate.attention.convolution import causal_convolutions
 from ordinate.attention.decay import present_weights
-from ordinate.encodings.toeplitz import by_lag
+from ordinate.encodings.helpers import by_lag
 
 Features = Float[Tensor, "batch head token feature"]
 Values = Float[Tensor, "batch head token dim"]

@@ -29,7 +29,7 @@ from ordinate.attention.hooks import Hook
 from ordinate.attention.toeplitz import lag_attention
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, SlopeBias
-from ordinate.encodings.toeplitz import by_lag
+from ordinate.encodings.helpers import by_lag
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
 

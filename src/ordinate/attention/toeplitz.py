@@ -6,7 +6,7 @@ from torch import Tensor
 
 from ordinate.attention.convolution import causal_convolutions
 from ordinate.attention.decay import decay_attention
-from ordinate.encodings.toeplitz import by_lag
+from ordinate.encodings.helpers import by_lag
 
 # Tokens from which on transforms are faster, fitted by eye to the time of forward and backward passes in float32 on one
 # core: with 4, 64, 256, 400 and 1024 features of all samples both took equally long at about 60, 85, 110, 160 and 210

@@ -1,27 +1,20 @@
 """Encodings: the table of names, and the interface that all of them share."""
 
-from ordinate.encodings.abacus import Abacus
-from ordinate.encodings.alibi import Alibi
+from ordinate.encodings.bias import T5, Alibi, Fire, KerpleLog, KerplePower
+from ordinate.encodings.class_vectors import ClassVectorEncoding, Pairwise, Shaw, Significance, Upe
 from ordinate.encodings.combine import Combined, NoPosition
-from ordinate.encodings.coupling import Coupling
 from ordinate.encodings.dape import Dape
+from ordinate.encodings.digits import Abacus, Coupling
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, NoPlaceError, Pairs, Terms
-from ordinate.encodings.fire import Fire
-from ordinate.encodings.kerple import KerpleLog, KerplePower
-from ordinate.encodings.pairwise import Pairwise, PairwiseEncoding
-from ordinate.encodings.randomized import Randomized
-from ordinate.encodings.rope import Rope, RotaryEncoding
+from ordinate.encodings.rotary import Rope
 from ordinate.encodings.rpe import RpeLin, RpeLog, SlopeBias
-from ordinate.encodings.shaw import Shaw
-from ordinate.encodings.significance import Significance
-from ordinate.encodings.sinusoidal import Sinusoidal
-from ordinate.encodings.t5 import T5
-from ordinate.encodings.upe import Upe
 from ordinate.encodings.vectors import (
     DUMMY,
     Binary,
     Learned,
     OneHot,
+    Randomized,
+    Sinusoidal,
     TableEncoding,
     VectorEncoding,
 )
@@ -33,10 +26,9 @@ _PAIRS = (Shaw, Upe, Significance, Pairwise)
 _BIASES = (T5, Alibi, KerpleLog, KerplePower, Fire, RpeLin, RpeLog, Dape)
 
 ENCODINGS: Table[EncodingSettings] = Table(
-    EncodingSettings,  # type: ignore[type-abstract]
-    (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES),
+    EncodingSettings, [kind.Settings for kind in (*_VECTORS, *_ROTATIONS, *_PAIRS, *_BIASES)]
 )
-"""Every encoding that a recipe can name, by where it enters: tokens, queries and keys, pairs, scores."""
+"""The settings of every encoding that a recipe can name, by where it enters: tokens, rotations, pairs, scores."""
 
 __all__ = [
     "DUMMY",
@@ -46,6 +38,7 @@ __all__ = [
     "Alibi",
     "Binary",
     "BuildSpec",
+    "ClassVectorEncoding",
     "Combined",
     "Coupling",
     "Dape",
@@ -60,10 +53,8 @@ __all__ = [
     "OneHot",
     "Pairs",
     "Pairwise",
-    "PairwiseEncoding",
     "Randomized",
     "Rope",
-    "RotaryEncoding",
     "RpeLin",
     "RpeLog",
     "Shaw",

@@ -7,26 +7,22 @@ At one pair f maps the 2 H numbers of all heads to H numbers. With a kernel of 1
 perceptron at every pair; with a kernel of k they are convolutions over the k keys around a pair, which is V2.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
-from pydantic import BeforeValidator, Field, SerializeAsAny, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny
 from torch import Tensor, nn
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.alibi import Alibi
+from ordinate.encodings.bias import T5, Alibi, Fire, KerpleLog, KerplePower
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
-from ordinate.encodings.fire import Fire
-from ordinate.encodings.kerple import KerpleLog, KerplePower
 from ordinate.encodings.rpe import RpeLin
-from ordinate.encodings.t5 import T5
 from ordinate.kinds import choose
 
-BASES: dict[str, type[EncodingSettings]] = {
-    base.name: base for base in (KerpleLog, KerplePower, Alibi, Fire, T5, RpeLin)
-}
+BASES = {base.name: base.Settings for base in (KerpleLog, KerplePower, Alibi, Fire, T5, RpeLin)}
 """Biases that B can be."""
 
 PAIRS_AT_ONCE = 2**17
@@ -53,20 +49,55 @@ class ScoreFunction(nn.Module):
         return out
 
 
-class DapeBias(Encoding):
-    """A relative bias, and a function of it and of the scores in every layer."""
+def _base(value: Any) -> EncodingSettings:
+    return choose(value, BASES, "model.encoding.base")
+
+
+def _is_odd(kernel: int) -> int:
+    if kernel % 2 == 0:
+        raise ValueError(f"must be odd, as many keys on both sides, got {kernel}")
+    return kernel
+
+
+class Dape(
+    Encoding,
+    name="dape",
+    summary="a bias that a small network works out from scores and distance, across heads",
+    extrapolation="defined: as far as its base is; the network meets larger biases than in training",
+    source="Zheng et al. 2024, arXiv 2405.14722 and 2410.04798",
+):
+    """score[i, j] += f(A, B), a small network of the scores A and the relative bias B of all heads.
+
+    `kernel = 1` is DAPE, a perceptron at every pair; `kernel = 3` is V2, where f also reads the keys at j - 1 and
+    j + 1 in each of its two maps. Pairs that are absent, such as later keys in causal models, enter as 0 before both
+    maps: nothing of them is seen. Where all pairs are attended the last keys can tell that the sequence ends. Every
+    pair is laid out, so relations that need sparse attention are refused.
+
+    Example: `encoding = {kind = "dape", base = "kerple-log", kernel = 3}`.
+    """
 
     reads_scores = True
 
-    def __init__(self, base: Encoding, layers: int, heads: int, hidden: int, kernel: int) -> None:
-        super().__init__()
-        self.base = base
-        self.functions = nn.ModuleList(ScoreFunction(heads, hidden, kernel) for _ in range(layers))
+    base: Annotated[SerializeAsAny[EncodingSettings], BeforeValidator(_base)] = Field(
+        default=KerpleLog().settings, description="the relative bias B"
+    )
+    hidden: int = Field(default=32, ge=1, le=4096, description="width of the network's hidden layer")
+    kernel: Annotated[int, AfterValidator(_is_odd)] = Field(
+        default=1, ge=1, le=63, description="keys around a pair that each map reads, an odd number"
+    )
 
+    @override
+    def setup(self, spec: BuildSpec) -> None:
+        self.base: Encoding = self.base.build(spec)
+        self.functions = nn.ModuleList(
+            ScoreFunction(spec.heads, self.hidden, self.kernel) for _ in range(spec.layers)
+        )
+
+    @override
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
-        """B."""
         return self.base.bias(coordinates, layer)
 
+    @override
     def scores(
         self, scores: Float[Tensor, "*batch head query key"], coordinates: Coordinates, layer: int
     ) -> Float[Tensor, "*batch head query key"]:
@@ -93,43 +124,3 @@ class DapeBias(Encoding):
         both = torch.cat([known - added, added], dim=-3)
         found: Tensor = self.functions[layer](both, (~absent).any(-3, keepdim=True))
         return found
-
-
-def _base(value: Any) -> EncodingSettings:
-    return choose(value, BASES, "model.encoding.base")
-
-
-class Dape(EncodingSettings):
-    """score[i, j] += f(A, B), a small network of the scores A and the relative bias B of all heads.
-
-    `kernel = 1` is DAPE, a perceptron at every pair; `kernel = 3` is V2, where f also reads the keys at j - 1 and
-    j + 1 in each of its two maps. Pairs that are absent, such as later keys in causal models, enter as 0 before both
-    maps: nothing of them is seen. Where all pairs are attended the last keys can tell that the sequence ends. Every
-    pair is laid out, so relations that need sparse attention are refused.
-
-    Example: `encoding = {kind = "dape", base = "kerple-log", kernel = 3}`.
-    """
-
-    name: ClassVar[str] = "dape"
-    summary: ClassVar[str] = "a bias that a small network works out from scores and distance, across heads"
-    extrapolation: ClassVar[str] = (
-        "defined: as far as its base is; the network meets larger biases than in training"
-    )
-    source: ClassVar[str] = "Zheng et al. 2024, arXiv 2405.14722 and 2410.04798"
-
-    base: Annotated[SerializeAsAny[EncodingSettings], BeforeValidator(_base)] = Field(
-        KerpleLog(), description="the relative bias B"
-    )
-    hidden: int = Field(32, ge=1, le=4096, description="width of the network's hidden layer")
-    kernel: int = Field(1, ge=1, le=63, description="keys around a pair that each map reads, an odd number")
-
-    @field_validator("kernel")
-    @classmethod
-    def _is_odd(cls, kernel: int) -> int:
-        if kernel % 2 == 0:
-            raise ValueError(f"must be odd, as many keys on both sides, got {kernel}")
-        return kernel
-
-    def build(self, spec: BuildSpec) -> DapeBias:
-        """A function for every layer."""
-        return DapeBias(self.base.build(spec), spec.layers, spec.heads, self.hidden, self.kernel)

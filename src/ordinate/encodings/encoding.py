@@ -9,17 +9,43 @@ Position may enter a Transformer in five places, and each is a method with a def
 | `pairs` | vectors added to keys, one a class of pairs | Shaw, UPE, any relation |
 | `bias` | scores | T5, ALiBi, KERPLE, FIRE |
 | `scores` | scores, which it reads | DAPE |
+
+An encoding is one class. Its annotated attributes are its settings, its methods what it does; what it says of itself is
+given as class keywords (`name`, `summary`, `extrapolation`, `source`):
+
+    class Nearness(Encoding, name="nearness", summary="scores biased by a learned number for every distance"):
+        '''score[i, j] += b_{min(|i - j|, reach)} with b learned for each head.'''
+
+        reach: int = Field(default=8, ge=1, description="distances from here on share a number")
+
+        def setup(self, spec):
+            self.table = nn.Parameter(torch.zeros(spec.heads, self.reach + 1))
+
+        def bias(self, coordinates, layer):
+            place = torch.arange(len(coordinates), device=self.device)
+            return self.table[:, (place[:, None] - place).abs().clamp(max=self.reach)]
+
+`Nearness(reach=4)` checks its settings and has nothing to learn yet; its `build(spec)` is the encoding of a model whose
+sizes and trained layouts are known: a new module, on which `setup` has been called.
+
+A recipe needs the settings without the module, as a value that can be compared, hashed and written down. So every
+subclass of `Encoding` gets such a value class beside it, a frozen pydantic model with the same annotations:
+`Nearness.Settings`, made in `__init_subclass__`. `Nearness(reach=4).settings` is the value, its `build(spec)` leads
+back, and wherever a recipe takes an encoding, either of them will do, or a name, or a table.
 """
 
-from abc import abstractmethod
+import inspect
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
+import torch
 from jaxtyping import Float
+from pydantic import Field, ValidationError, model_validator
 from torch import Tensor, nn
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.errors import OrdinateError
+from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import Kind
 from ordinate.relations import Pattern, Relation
 
@@ -83,8 +109,50 @@ class Pairs(NamedTuple):
     vectors: Float[Tensor, "#head cls dim"] | None = None
 
 
+class EncodingSettings(Kind):
+    """The settings of an encoding as a recipe holds them; every subclass of `Encoding` has its own as `Settings`."""
+
+    extrapolation: ClassVar[str] = "not stated"
+    source: ClassVar[str] = ""
+    builds: ClassVar[type["Encoding"]]
+    """The encoding that these are the settings of."""
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "EncodingSettings":
+        """The settings that take part in a contest."""
+        found = cls.builds.for_contest(terms)
+        return found.settings if isinstance(found, Encoding) else found
+
+    def build(self, spec: BuildSpec) -> "Encoding":
+        """Make the encoding for a model; first weights come from the global generator."""
+        return self.builds(self).build(spec)
+
+    @model_validator(mode="after")
+    def _go_together(self) -> "EncodingSettings":
+        if self.builds.check_settings is not Encoding.check_settings:
+            self.builds(self).check_settings()
+        return self
+
+
+E = TypeVar("E", bound="Encoding")
+
+FACTS = ("name", "summary", "extrapolation", "source")
+"""What an encoding says of itself, as text."""
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class Encoding(nn.Module):
-    """No position anywhere: attention sees a set. Kinds override what they need."""
+    """Position in a Transformer. This one has none: attention sees a set. Subclasses override what they need."""
+
+    name: ClassVar[str]
+    """By which recipes know it."""
+    summary: ClassVar[str]
+    """One line; that of the docstring where not given."""
+    extrapolation: ClassVar[str] = "not stated"
+    """What happens at positions never trained."""
+    source: ClassVar[str] = ""
+    """Where it was published: authors, year, arXiv number."""
+    Settings: ClassVar[type[EncodingSettings]] = EncodingSettings
 
     extra_features: int = 0
     """How many columns `embed` appends to a token."""
@@ -92,6 +160,103 @@ class Encoding(nn.Module):
     """Whether `embed` draws from the global generator in training mode: then no two calls are alike."""
     reads_scores: bool = False
     """Whether `scores` does anything: attention then lays out every pair, and calls it."""
+
+    def __init_subclass__(cls, **facts: str) -> None:
+        super().__init_subclass__()
+        own = vars(cls)
+        annotated = {name: kind for name, kind in inspect.get_annotations(cls).items() if name[0] != "_"}
+        for name in annotated:
+            if name not in FACTS and hasattr(Encoding, name):
+                raise OrdinateError(
+                    f"{cls.__name__}.{name} is annotated, and so a setting, but every encoding has a {name!r} of its "
+                    f"own: write `{name} = ...` to change that, or give the setting another name"
+                )
+        facts = {name: own[name] for name in FACTS if name in own} | facts
+        if cls.__doc__ and "__doc__" in own:
+            facts.setdefault("summary", inspect.cleandoc(cls.__doc__).splitlines()[0].rstrip("."))
+        for name, fact in facts.items():
+            setattr(cls, name, fact)
+        cls.Settings = type(EncodingSettings)(
+            cls.__name__,
+            tuple(base.Settings for base in cls.__bases__ if issubclass(base, Encoding)),
+            {
+                **{name: own[name] for name in annotated if name in own},
+                "builds": cls,
+                "__annotations__": annotated,
+                "__doc__": cls.__doc__,
+                "__module__": cls.__module__,
+                "__qualname__": f"{cls.__qualname__}.Settings",  # where pickle finds it
+            },
+            **facts,
+        )
+        for name in annotated:
+            if name in own and name in cls.Settings.model_fields:
+                delattr(cls, name)  # values are those of the objects
+
+    def __init__(self, settings: EncodingSettings | None = None, /, **given: Any) -> None:
+        super().__init__()
+        if settings is None:
+            try:
+                settings = self.Settings(**given)
+            except ValidationError as error:
+                raise explain(error, type(self).__name__, self.Settings) from None
+        self.settings = settings
+        for name in type(settings).model_fields:
+            setattr(self, name, getattr(settings, name))
+        self.register_buffer("_like", torch.empty(0), persistent=False)  # moves with the module
+
+    def check_settings(self) -> None:
+        """Raise a ValueError where settings do not go together."""
+
+    def build(self: E, spec: BuildSpec) -> E:
+        """Make the encoding for a model; first weights come from the global generator."""
+        built = type(self)(self.settings)
+        built.setup(spec)
+        built._check_bias(spec)
+        return built
+
+    def _check_bias(self, spec: BuildSpec) -> None:
+        """Refuse a bias of the wrong shape where it is written: in attention nobody knows whose it is."""
+        method = inspect.unwrap(type(self).bias)
+        if method.__module__.partition(".")[0] == "ordinate":  # those of the library have tests
+            return
+        coordinates = min(spec.trained, key=len)
+        with torch.no_grad():
+            bias = self.bias(coordinates, 0)
+        heads, tokens = spec.heads, len(coordinates)
+        if bias is not None and tuple(bias.shape) not in ((heads, tokens, tokens), (1, tokens, tokens)):
+            raise OrdinateError(
+                f"{method.__code__.co_filename}, line {method.__code__.co_firstlineno}: bias of {type(self).__name__} "
+                f"has shape {list(bias.shape)} with {heads} heads and {tokens} tokens: return [{heads}, {tokens}, "
+                f"{tokens}], or [1, {tokens}, {tokens}] for all heads alike"
+            )
+
+    def setup(self, spec: BuildSpec) -> None:
+        """Make parameters and buffers, now that the model's sizes and the trained layouts are known."""
+
+    @classmethod
+    def for_contest(cls, terms: Terms) -> "Encoding":
+        """The encoding as it takes part in a contest, with the settings of its bare name unless a kind says otherwise.
+
+        `NoPlaceError` is raised where it cannot take part.
+        """
+        return cls()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the module is: tensors that a method makes belong there."""
+        like: Tensor = self._like  # type: ignore[assignment]
+        return like.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision of the module."""
+        like: Tensor = self._like  # type: ignore[assignment]
+        return like.dtype
+
+    @override
+    def extra_repr(self) -> str:
+        return repr(self.settings).partition("(")[2][:-1]
 
     def embed(
         self, x: Float[Tensor, "batch token feature"], coordinates: Coordinates
@@ -142,22 +307,4 @@ class Encoding(nn.Module):
         return None
 
 
-class EncodingSettings(Kind):
-    """The part of a recipe that describes an encoding, and builds it."""
-
-    extrapolation: ClassVar[str]
-    """What happens at positions never trained."""
-    source: ClassVar[str] = ""
-    """Where it was published: authors, year, arXiv number."""
-
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "EncodingSettings":
-        """The settings that take part in a contest, those of a bare name unless a kind says otherwise.
-
-        `NoPlaceError` is raised where an encoding cannot take part.
-        """
-        return cls()
-
-    @abstractmethod
-    def build(self, spec: BuildSpec) -> Encoding:
-        """Make the encoding for a model; first weights come from the global generator."""
+EncodingSettings.builds = Encoding

@@ -10,26 +10,52 @@ geometrically over a range.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.encoding import BuildSpec, EncodingSettings, Terms
-from ordinate.encodings.positive import free, positive
-from ordinate.encodings.toeplitz import LagBias
+from ordinate.encodings.bias import LagBias
+from ordinate.encodings.encoding import BuildSpec, Terms
+from ordinate.encodings.helpers import free, positive
 from ordinate.errors import OrdinateError
 
+S = TypeVar("S", bound="SlopeBias")
 
-class SlopeBias(LagBias):
+
+class SlopeBias(
+    LagBias, extrapolation="defined: the fall goes on", source="Wang and E 2024, arXiv 2402.00522"
+):
     """p phi(lag) with p > 0 for every layer and head; kinds say what phi is."""
 
-    def __init__(self, slopes: Float[Tensor, "layer head"]) -> None:
-        super().__init__()
-        self.free_slopes = nn.Parameter(free(slopes))
+    first: tuple[float, float] = Field(
+        description="smallest and largest slope at first; one head has their geometric mean"
+    )
+
+    @override
+    def check_settings(self) -> None:
+        least, most = self.first
+        if not 0 < least <= most < float("inf"):
+            raise ValueError(
+                f"must have first = [smallest, largest] with 0 < smallest, got {list(self.first)}"
+            )
+
+    @override
+    def setup(self, spec: BuildSpec) -> None:
+        """Slopes are spaced geometrically over the heads, the same in all layers."""
+        least, most = self.first
+        place = torch.linspace(0, 1, spec.heads) if spec.heads > 1 else torch.tensor([0.5])
+        self.free_slopes = nn.Parameter(free((least * (most / least) ** place).repeat(spec.layers, 1)))
+
+    def with_slopes(self: S, slopes: Float[Tensor, "layer head"]) -> S:
+        """Make the encoding with these p instead of the first ones."""
+        built = type(self)(self.settings)
+        built.free_slopes = nn.Parameter(free(slopes))
+        return built
 
     @abstractmethod
     def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:
@@ -48,88 +74,36 @@ class SlopeBias(LagBias):
         with torch.no_grad():
             self.free_slopes[layer] = free(given).to(self.free_slopes)
 
+    @override
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
-        """p phi(lag), and -inf where phi is: no gradient reaches p from there."""
+        """No gradient reaches p from where phi is -inf."""
         slope = self.slopes[layer]
         phi = self.phi(torch.arange(len(coordinates), device=slope.device, dtype=slope.dtype))
         there = phi.isfinite()
         return torch.where(there, slope[:, None] * torch.where(there, phi, 0.0), float("-inf"))
 
 
-class LinBias(SlopeBias):
-    """phi_lin."""
-
-    def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:
-        """-z."""
-        return -lag
-
-
-class LogBias(SlopeBias):
-    """phi_log of lag + shift."""
-
-    def __init__(self, slopes: Float[Tensor, "layer head"], shift: float) -> None:
-        super().__init__(slopes)
-        self.shift = shift
-
-    def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:
-        """-log(z + shift); -inf at lag 0 where nothing is added."""
-        return torch.where(lag + self.shift > 0, -torch.log(lag + self.shift), float("-inf"))
-
-    def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
-        """For attention that looks both ways; a token that is alone has no key there."""
-        if len(coordinates) == 1 and not self.shift:
-            raise OrdinateError(
-                "rpe-log does not see lag 0, so one token alone has no key: "
-                'write encoding = {kind = "rpe-log", shift = 1}'
-            )
-        return super().bias(coordinates, layer)
-
-
-class RpeSettings(EncodingSettings):
-    """What both kinds share."""
-
-    extrapolation: ClassVar[str] = "defined: the fall goes on"
-    source: ClassVar[str] = "Wang and E 2024, arXiv 2402.00522"
-
-    first: tuple[float, float] = Field(
-        description="smallest and largest slope at first; one head has their geometric mean"
-    )
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> "RpeSettings":
-        least, most = self.first
-        if not 0 < least <= most < float("inf"):
-            raise ValueError(
-                f"must have first = [smallest, largest] with 0 < smallest, got {list(self.first)}"
-            )
-        return self
-
-    def slopes(self, spec: BuildSpec) -> Float[Tensor, "layer head"]:
-        """Spaced geometrically over the heads, the same in all layers."""
-        least, most = self.first
-        place = torch.linspace(0, 1, spec.heads) if spec.heads > 1 else torch.tensor([0.5])
-        return (least * (most / least) ** place).repeat(spec.layers, 1)
-
-
-class RpeLin(RpeSettings):
+class RpeLin(SlopeBias, name="rpe-lin", summary="scores fall with distance, at a learned slope of each head"):
     """score[i, j] -= p (i - j) with p > 0 learned for each head and layer.
 
     Example: `encoding = "rpe-lin"`.
     """
 
-    name: ClassVar[str] = "rpe-lin"
-    summary: ClassVar[str] = "scores fall with distance, at a learned slope of each head"
-
     first: tuple[float, float] = Field(
-        (1 / 256, 1.0), description="smallest and largest slope at first; one head has their geometric mean"
+        default=(1 / 256, 1.0),
+        description="smallest and largest slope at first; one head has their geometric mean",
     )
 
-    def build(self, spec: BuildSpec) -> LinBias:
-        """A slope for every layer and head."""
-        return LinBias(self.slopes(spec))
+    @override
+    def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:
+        return -lag
 
 
-class RpeLog(RpeSettings):
+class RpeLog(
+    SlopeBias,
+    name="rpe-log",
+    summary="scores fall with the logarithm of distance, at a learned slope; lag 0 is not seen",
+):
     """score[i, j] -= p log(i - j + shift) with p > 0 learned for each head and layer.
 
     What lag 0 weighs is a convention. As published `shift` is 0: a head does not see its own token, and the first
@@ -138,21 +112,30 @@ class RpeLog(RpeSettings):
     Example: `encoding = {kind = "rpe-log", shift = 1}`.
     """
 
-    name: ClassVar[str] = "rpe-log"
-    summary: ClassVar[str] = (
-        "scores fall with the logarithm of distance, at a learned slope; lag 0 is not seen"
-    )
-
     first: tuple[float, float] = Field(
-        (1 / 4, 4.0), description="smallest and largest slope at first; one head has their geometric mean"
+        default=(1 / 4, 4.0),
+        description="smallest and largest slope at first; one head has their geometric mean",
     )
-    shift: float = Field(0.0, ge=0, le=1024, description="added to the lag; 0 hides lag 0, as published")
+    shift: float = Field(
+        default=0.0, ge=0, le=1024, description="added to the lag; 0 hides lag 0, as published"
+    )
 
+    @override
     @classmethod
     def for_contest(cls, terms: Terms) -> "RpeLog":
         """With lag 0, which every other encoding sees."""
         return cls(shift=1)
 
-    def build(self, spec: BuildSpec) -> LogBias:
-        """A slope for every layer and head."""
-        return LogBias(self.slopes(spec), self.shift)
+    @override
+    def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:
+        return torch.where(lag + self.shift > 0, -torch.log(lag + self.shift), float("-inf"))
+
+    @override
+    def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
+        """For attention that looks both ways; a token that is alone has no key there."""
+        if len(coordinates) == 1 and not self.shift:
+            raise OrdinateError(
+                "rpe-log does not see lag 0, so one token alone has no key: "
+                'write encoding = {kind = "rpe-log", shift = 1}'
+            )
+        return super().bias(coordinates, layer)

@@ -18,11 +18,21 @@ from typing_extensions import override
 
 from ordinate.attention import Content, ContentClass, Form
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import BuildSpec, EncodingSettings, Pairwise, PairwiseEncoding, Shaw, Upe
-from ordinate.encodings.pairwise import Group
+from ordinate.encodings import (
+    ENCODINGS,
+    BuildSpec,
+    ClassVectorEncoding,
+    Encoding,
+    EncodingSettings,
+    Pairwise,
+    Shaw,
+    Upe,
+)
+from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub.entry import Entry, digest
 from ordinate.hub.interface import NAME, ClassVectors, Standing
+from ordinate.kinds import choose
 from ordinate.relations import causal
 
 Host = TypeVar("Host", bound=nn.Module)
@@ -35,7 +45,7 @@ def in_a_row(tokens: int) -> Coordinates:
 
 def put_attention(
     model: Host,
-    encoding: EncodingSettings,
+    encoding: Encoding | EncodingSettings,
     *,
     coordinates: Callable[[int], Coordinates] = in_a_row,
     form: Form | None = None,
@@ -64,7 +74,7 @@ def put_attention(
     >>> model(torch.zeros(1, 40, dtype=torch.long)).last_hidden_state.shape
     torch.Size([1, 40, 8])
     """
-    base = base_of(model)
+    base, encoding = base_of(model), choose(encoding, ENCODINGS, "encoding")
     layers = [layer for layer in base.modules() if isinstance(layer, BertSelfAttention | GPT2Attention)]
     form, standing = form or Content(), Standing(coordinates)
     trained = trained or base.config.max_position_embeddings
@@ -102,9 +112,10 @@ def base_of(model: nn.Module) -> Any:
 
 def _build(
     config: Any, encoding: EncodingSettings, form: Form, standing: Standing, trained: int
-) -> PairwiseEncoding:
+) -> ClassVectorEncoding:
     """The vectors of all layers, over relations that look back only where the host does."""
-    if not isinstance(encoding, Shaw | Upe | Pairwise):
+    built = encoding.builds(encoding)
+    if not isinstance(built, Shaw | Upe | Pairwise):
         raise OrdinateError(
             f"encoding {encoding.name!r} has no class vectors to put into a host: write Shaw, Upe or Pairwise"
         )
@@ -117,10 +128,10 @@ def _build(
         heads=heads,
         head_dim=config.hidden_size // heads,
     )
-    groups = encoding.groups(spec)
+    groups = built.groups(spec)
     if _looks_back(config):
         groups = [Group(group.heads, group.relation * causal()) for group in groups]
-    built = PairwiseEncoding(spec, groups, per_head=encoding.per_head, std=encoding.std)
+    built.use_groups(spec, groups, per_head=built.per_head, std=built.std)
     for bound in built.bound:
         bound.pattern(spec.trained[0])  # refuses tokens without any key
         if isinstance(form, ContentClass) and not bound.classes:

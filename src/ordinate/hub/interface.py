@@ -26,8 +26,8 @@ from ordinate.attention import attend, attention_scores, mix
 from ordinate.attention.decay import present_weights
 from ordinate.attention.multihead import Looked
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import Pairs, PairwiseEncoding
-from ordinate.encodings.cache import Cache
+from ordinate.encodings import ClassVectorEncoding, Pairs
+from ordinate.encodings.helpers import Cache
 from ordinate.errors import OrdinateError
 
 NAME = "ordinate"
@@ -77,7 +77,9 @@ def _labels(coordinates: Coordinates) -> list[tuple[str, int]]:
 class ClassVectors(nn.Module):
     """What one layer of a host looks for: relations that all layers share, and class vectors of its own."""
 
-    def __init__(self, encoding: PairwiseEncoding, layer: int, standing: Standing, *, content: bool) -> None:
+    def __init__(
+        self, encoding: ClassVectorEncoding, layer: int, standing: Standing, *, content: bool
+    ) -> None:
         super().__init__()
         self.heads, self.bound = encoding.heads, encoding.bound
         self.standing, self.content = standing, content

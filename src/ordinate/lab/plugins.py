@@ -112,7 +112,8 @@ def load_file(path: str) -> ModuleType:
 
 
 def _load_point(point: EntryPoint, base: type[K]) -> type[K]:
-    kind = point.load()
+    found = point.load()
+    kind = getattr(found, "Settings", found)
     if not (isinstance(kind, type) and issubclass(kind, base)):
         raise OrdinateError(f"it is no {base.__name__}")
     _FILES.add(inspect.getfile(kind))
@@ -133,7 +134,8 @@ def blame(error: BaseException) -> str | None:
 
 def _defined(module: ModuleType, base: type[K]) -> Iterator[type[K]]:
     """What a module defines itself and can be made."""
-    for name, value in vars(module).items():
+    for name, defined in vars(module).items():
+        value = getattr(defined, "Settings", defined)  # of an encoding: what recipes hold
         own = isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__
         if own and not name.startswith("_") and not inspect.isabstract(value):
             yield value

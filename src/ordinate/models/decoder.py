@@ -68,7 +68,7 @@ class Decoder(DecoderSettings):
     )
     embed_positions: ClassVar[bool] = True
 
-    encoding: Encodings = (OneHot(),)
+    encoding: Encodings = (OneHot().settings,)
 
     def attention(self, encoding: Encoding, layer: int) -> ContentKeys:
         """Queries and keys from the tokens."""
@@ -82,7 +82,7 @@ class PositionalDecoder(DecoderSettings):
     summary: ClassVar[str] = "tokens see what is before them; queries and keys from trained positions only"
     embed_positions: ClassVar[bool] = False
 
-    encoding: Encodings = (Learned(width=60, std=STD),)
+    encoding: Encodings = (Learned(width=60, std=STD).settings,)
 
     @model_validator(mode="after")
     def _has_vectors(self) -> "PositionalDecoder":

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import nn
 
 from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
-from ordinate.encodings import Dape, Fire, Pairwise, RpeLin, RpeLog, Shaw, Significance, Upe
+from ordinate.encodings import ClassVectorEncoding, Dape, Fire, RpeLin, SlopeBias
 from ordinate.kinds import choose
 from ordinate.models.inputs import Problem
 from ordinate.models.memory import NORMS, Ffn, MemoryTransformer, NoNorm, Norm
@@ -30,7 +30,7 @@ class Memory(ModelSettings):
     heads: int = Field(8, ge=1, le=4096, description="H")
     width: int = Field(8, ge=1, le=65536, description="D")
     hidden: int = Field(64, ge=1, le=65536, description="m, units of an FFN")
-    encoding: Encodings = (RpeLin(),)
+    encoding: Encodings = (RpeLin().settings,)
     attention: Annotated[
         SerializeAsAny[Look], BeforeValidator(lambda v: choose(v, LOOKS, "model.attention"))
     ] = DpFree()
@@ -46,7 +46,7 @@ class Memory(ModelSettings):
 
     def check_sizes(self) -> None:
         """Any, but tmx has needs of its own, and classes of pairs are not read."""
-        if any(isinstance(e, Shaw | Upe | Significance | Pairwise) for e in self.encoding):
+        if any(issubclass(e.builds, ClassVectorEncoding) for e in self.encoding):
             raise ValueError(
                 "must have an encoding that embeds, rotates or biases, such as rpe-lin: it reads no classes"
             )
@@ -61,7 +61,7 @@ class Memory(ModelSettings):
                 raise ValueError(
                     "must have normalised = false with tmx: its term is equal for all keys, and cancels"
                 )
-            if len(self.encoding) != 1 or not isinstance(self.encoding[0], RpeLin | RpeLog):
+            if len(self.encoding) != 1 or not issubclass(self.encoding[0].builds, SlopeBias):
                 raise ValueError("must have encoding rpe-lin or rpe-log with tmx: it reads their slopes")
 
     def sizes(self, tokens: int) -> tuple[int, int]:
@@ -71,7 +71,9 @@ class Memory(ModelSettings):
         parameters = layers * (
             heads * (2 * square + self.width**2) + self.width * (self.width + 2 * self.hidden)
         )
-        laid_out = isinstance(self.attention, Dp) or any(isinstance(e, Fire | Dape) for e in self.encoding)
+        laid_out = isinstance(self.attention, Dp) or any(
+            issubclass(e.builds, Fire | Dape) for e in self.encoding
+        )
         pairs = 3 * heads * tokens if laid_out else 0
         # A transform is twice as long as the sequence, and of complex numbers.
         a_token = layers * (8 * heads * self.width + 4 * self.width + 2 * self.hidden + pairs)

@@ -31,7 +31,7 @@ from ordinate.attention import (
 )
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import Encoding, VectorEncoding
+from ordinate.encodings import Encoding, NoPosition, VectorEncoding
 
 if TYPE_CHECKING:
     from ordinate.models.transformer import Transformer
@@ -58,7 +58,7 @@ class Merged(NamedTuple):
 def can_merge(model: "Transformer") -> bool:
     """Whether every layer is positional, or every layer is content attention without rotation, classes or bias."""
     attentions = [block.attention for block in model.blocks]
-    plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) is Encoding
+    plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) in (Encoding, NoPosition)
     return plain and any(
         all(type(attention) is kind for attention in attentions)
         for kind in (PositionalAttention, ContentAttention)

@@ -19,17 +19,14 @@ from ordinate.attention import (
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import (
     ENCODINGS,
-    Binary,
     BuildSpec,
     Combined,
     Encoding,
     EncodingSettings,
-    Learned,
     NoPosition,
     OneHot,
     Rope,
     Shaw,
-    Sinusoidal,
     VectorEncoding,
 )
 from ordinate.kinds import Kind, choose
@@ -58,7 +55,7 @@ class ModelSettings(Kind):
     heads: int = Field(2, ge=1, le=256)
     width: int = Field(64, ge=1, le=65536)
     hidden: int = Field(64, ge=1, le=65536)
-    encoding: Encodings = (OneHot(),)
+    encoding: Encodings = (OneHot().settings,)
 
     @model_validator(mode="after")
     def _fits(self) -> "ModelSettings":
@@ -170,7 +167,7 @@ class Hybrid(ConcatSettings):
 
 def needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
     """Refuse encodings that positional attention cannot read."""
-    if len(encodings) != 1 or not isinstance(encodings[0], OneHot | Binary | Sinusoidal | Learned):
+    if len(encodings) != 1 or not issubclass(encodings[0].builds, VectorEncoding):
         raise ValueError(
             "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
         )
@@ -185,7 +182,7 @@ class ResidualEncoder(ModelSettings):
     layers: int | None = Field(4, ge=1, le=256)
     heads: int = Field(4, ge=1, le=256)
     hidden: int = Field(256, ge=1, le=65536)
-    encoding: Encodings = (Shaw(),)
+    encoding: Encodings = (Shaw().settings,)
     attention: Annotated[
         SerializeAsAny[Form], BeforeValidator(lambda v: choose(v, FORMS, "model.attention"))
     ] = Content()

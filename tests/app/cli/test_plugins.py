@@ -16,13 +16,10 @@ from ordinate.lab.tasks import TASKS, make_task
 
 OWN = "running-range"
 ENCODING = '''
-from typing import ClassVar
 from ordinate.encodings import Alibi
 
-class Steep(Alibi):
+class Steep(Alibi, name="steep"):
     """ALiBi by another name."""
-    name: ClassVar[str] = "steep"
-    summary: ClassVar[str] = "ALiBi by another name"
 '''
 
 

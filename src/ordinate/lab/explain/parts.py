@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from ordinate.attention import patched
 from ordinate.attention.hooks import Patch
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import Combined
-from ordinate.encodings.pairwise import PairwiseEncoding
+from ordinate.encodings import ClassVectorEncoding, Combined
 from ordinate.lab.evaluation.sweep import run_model
 from ordinate.lab.explain.explanation import rounded
 from ordinate.lab.explain.passes import weight_hooks
@@ -129,11 +128,11 @@ class ClassVectors:
         }
 
 
-def pairwise_encoding(model: nn.Module) -> PairwiseEncoding | None:
+def pairwise_encoding(model: nn.Module) -> ClassVectorEncoding | None:
     """The encoding of a model that has classes of pairs, where there is one."""
     encoding = getattr(model, "encoding", None)
     parts = encoding.parts if isinstance(encoding, Combined) else [encoding]
-    return next((part for part in parts if isinstance(part, PairwiseEncoding)), None)
+    return next((part for part in parts if isinstance(part, ClassVectorEncoding)), None)
 
 
 def class_vectors(model: nn.Module) -> tuple[ClassVectors, ...]:

@@ -1,6 +1,6 @@
 """Entrants of the arena: every encoding that a recipe can name, with the settings that it chooses for a contest.
 
-An encoding is told of a contest in `EncodingSettings.for_contest`: tables have room for the longest sequence that is
+An encoding is told of a contest in `Encoding.for_contest`: tables have room for the longest sequence that is
 measured, distances share a vector or a bucket beyond those of training, and lengths that papers chose for theirs are
 in the same proportion. A plug-in's encoding takes part too.
 
@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from pydantic import ValidationError
 
 from ordinate.attention import Content, ContentClass, Form
 from ordinate.encodings import (
@@ -25,7 +24,7 @@ from ordinate.encodings import (
     Pairwise,
     Terms,
 )
-from ordinate.errors import OrdinateError, explain
+from ordinate.errors import OrdinateError
 from ordinate.papers.arena.contests import FACTORS, Contest
 from ordinate.papers.arena.sides import alike_on_both_sides
 from ordinate.relations import causal
@@ -62,11 +61,11 @@ def entrants(contests: Sequence[Terms]) -> dict[str, Entrant]:
     Whether an encoding needs the mask is seen in the first of the contests that it takes part in.
     """
     found = [
-        Entrant(name, _chosen(kind), declared=kind is Pairwise, own=_is_own(kind))
+        Entrant(name, _chosen(kind), declared=kind is Pairwise.Settings, own=_is_own(kind))
         for name, kind in ENCODINGS.items()
     ]
     alike = [entrant for entrant in found if _is_alike(entrant, contests)]
-    found.append(Entrant(behind_mask(NoPosition.name), lambda terms: Pairwise(relation=causal())))
+    found.append(Entrant(behind_mask(NoPosition.name), lambda terms: Pairwise(relation=causal()).settings))
     found += [replace(entrant, name=behind_mask(entrant.name), causal=True) for entrant in alike]
     found.append(Entrant("pairwise, content x class", _classes, ContentClass(), declared=True))
     return {entrant.name: entrant for entrant in found}
@@ -78,14 +77,15 @@ def _chosen(kind: type[EncodingSettings]) -> Chosen:
     def settings(terms: Terms) -> EncodingSettings:
         try:
             found = kind.for_contest(terms)
-        except ValidationError as error:
-            reason = explain(error, kind.name, kind)
+        except NoPlaceError:
+            raise
+        except OrdinateError as error:
             raise OrdinateError(
-                f"encoding {kind.name!r} cannot be set for a contest, {reason}: give it a for_contest that does"
+                f"encoding {kind.name!r} cannot be set for a contest, {error}: give it a for_contest that does"
             ) from None
         if not isinstance(found, EncodingSettings):
             raise OrdinateError(
-                f"for_contest of encoding {kind.name!r} gives {found!r}: return settings, such as cls()"
+                f"for_contest of encoding {kind.name!r} gives {found!r}: return an encoding, such as cls()"
             )
         return found
 
@@ -107,7 +107,7 @@ def _is_alike(entrant: Entrant, contests: Sequence[Terms]) -> bool:
 
 
 def _classes(terms: Terms) -> EncodingSettings:
-    settings = Pairwise.for_contest(terms)
+    settings = Pairwise.for_contest(terms).settings
     if not built(settings, terms.spec).state_dict():
         raise NoPlaceError("its relation has no classes, which keys would be made of")
     return settings
@@ -126,7 +126,7 @@ def reached(settings: EncodingSettings, contest: Contest, spec: BuildSpec) -> tu
     >>> from ordinate.encodings import Learned, Sinusoidal
     >>> copies = contests(Lengths(5, 8, 10, 10, 16, 2))["copy"]
     >>> spec = BuildSpec(copies.task.trained())
-    >>> reached(Sinusoidal(), copies, spec), reached(Learned(), copies, spec)
+    >>> reached(Sinusoidal().settings, copies, spec), reached(Learned().settings, copies, spec)
     ((1, 2, 4, 10), (1,))
     """
     encoding = built(settings, spec)

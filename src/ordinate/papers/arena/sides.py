@@ -6,7 +6,6 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding
-from ordinate.errors import OrdinateError
 
 
 def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int) -> bool:
@@ -32,7 +31,6 @@ def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int
         scores = torch.randn(1, heads, len(coordinates), len(coordinates))
         scores = scores + scores.mT
         if bias is not None:
-            _check(encoding, bias, scores)
             if not _is_even(bias):
                 return False
             scores = scores + bias
@@ -43,15 +41,6 @@ def _is_in_tokens(encoding: Encoding, coordinates: Coordinates) -> bool:
     """Whether equal tokens differ by where they stand."""
     tokens = encoding.embed(torch.zeros(1, len(coordinates), 1), coordinates)
     return not torch.equal(tokens, tokens[:, :1].expand_as(tokens))
-
-
-def _check(encoding: Encoding, bias: Tensor, scores: Float[Tensor, "1 head query key"]) -> None:
-    heads, tokens = scores.shape[1:3]
-    if tuple(bias.shape) not in ((heads, tokens, tokens), (1, tokens, tokens)):
-        raise OrdinateError(
-            f"the bias of {type(encoding).__name__} has shape {list(bias.shape)} with {heads} heads and {tokens} "
-            f"tokens: give [{heads}, {tokens}, {tokens}], or [1, {tokens}, {tokens}] for all heads alike"
-        )
 
 
 def _is_even(scores: Float[Tensor, "*batch query key"]) -> bool:

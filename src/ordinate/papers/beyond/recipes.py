@@ -3,7 +3,7 @@
 from typing import Any
 
 from ordinate.attention import Content, ContentClass
-from ordinate.encodings import EncodingSettings, Pairwise, Shaw, Sinusoidal
+from ordinate.encodings import Encoding, Pairwise, Shaw, Sinusoidal
 from ordinate.lab.tasks import Task
 from ordinate.lab.training import AdamW, Evaluation, Linear, Recipe, Training
 from ordinate.models import ResidualEncoder
@@ -30,7 +30,7 @@ NOTHING = (
 def recipe(
     name: str,
     task: Task,
-    encoding: EncodingSettings,
+    encoding: Encoding,
     steps: int,
     lengths: tuple[float, ...],
     *,

@@ -15,7 +15,7 @@ from ordinate.attention import Dp
 from ordinate.encodings import (
     T5,
     Alibi,
-    EncodingSettings,
+    Encoding,
     Fire,
     KerpleLog,
     NoPosition,
@@ -31,7 +31,7 @@ from ordinate.papers.line_aims import LineAim, Place, Ratio
 from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
 from ordinate.papers.memories.sizes import SHARE, SIZES
 
-ENCODED: Mapping[str, EncodingSettings] = {
+ENCODED: Mapping[str, Encoding] = {
     "none": NoPosition(),
     "RoPE": Rope(),
     "T5": T5(),

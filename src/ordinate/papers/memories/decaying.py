@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ordinate.attention import DpFree
-from ordinate.encodings import EncodingSettings, RpeLin, RpeLog
+from ordinate.encodings import Encoding, RpeLin, RpeLog
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories.decaying import Given, Kernel, Polynomial
@@ -19,7 +19,7 @@ from ordinate.papers.published import published
 from ordinate.papers.theory.biases import LIN, LOG, LOG_SHIFTED, Bias
 from ordinate.papers.theory.reach import best_slopes
 
-Heads = Mapping[str, tuple[EncodingSettings, Bias]]
+Heads = Mapping[str, tuple[Encoding, Bias]]
 FROM_ONE: Heads = {"lin": (RpeLin(), LIN), "log": (RpeLog(), LOG)}
 """Log heads do not see lag 0."""
 FROM_ZERO: Heads = {"lin": (RpeLin(), LIN), "log": (RpeLog(shift=1), LOG_SHIFTED)}

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from ordinate.attention import Content, Form
-from ordinate.encodings import EncodingSettings, Learned, Pairwise, Significance, Upe
+from ordinate.encodings import Encoding, Learned, Pairwise, Significance, Upe
 from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.training import Evaluation, Recipe
 from ordinate.models import ResidualEncoder
@@ -18,12 +18,12 @@ UNIFORM = "told that digits of the multiplier act alike on every place, and the 
 SHIFTED = "trained on shifted copies too"
 
 
-def rpe(sizes: Sizes) -> EncodingSettings:
+def rpe(sizes: Sizes) -> Encoding:
     """Relative key vectors."""
     return Pairwise(relation=relative(), per_head=sizes.per_head, std=sizes.std)
 
 
-def upe(sizes: Sizes) -> EncodingSettings:
+def upe(sizes: Sizes) -> Encoding:
     """Uniform key vectors for the multiplier, relative ones for the rest."""
     return Upe(fields=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
 
@@ -75,7 +75,7 @@ def sums(
     role: str,
     knowledge: str,
     *,
-    encoding: EncodingSettings | None = None,
+    encoding: Encoding | None = None,
     attention: Form | None = None,
 ) -> Curve:
     """Addition by length, by cascade and by run of carries; relative positions unless told otherwise."""
@@ -119,7 +119,7 @@ def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
     """Absolute, relative, and uniform + relative positions (Figs 4 and 5)."""
     sizes = sizes.three_digits if multiplier > 1 else sizes
     task = multiplication(sizes, multiplier)
-    kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
+    kinds: tuple[tuple[str, Encoding, str, str], ...] = (
         ("ape", Learned(width=sizes.width), "baseline", ABSOLUTE),
         ("rpe", rpe(sizes), "standard", RELATIVE),
         ("upe", upe(sizes), "positional", UNIFORM),
@@ -131,7 +131,7 @@ def shifted_products(sizes: Sizes) -> dict[str, Curve]:
     """Multipliers of three digits, absolute and relative positions, shift augmentation (Figs 5c, 5d)."""
     sizes = sizes.three_digits
     task = multiplication(sizes, 3, "shifted")
-    kinds: tuple[tuple[str, EncodingSettings, str, str], ...] = (
+    kinds: tuple[tuple[str, Encoding, str, str], ...] = (
         ("ape-shifted", Learned(width=sizes.width), "second", f"{ABSOLUTE}; {SHIFTED}"),
         ("rpe-shifted", rpe(sizes), "rotary", f"{RELATIVE}; {SHIFTED}"),
     )
@@ -153,7 +153,7 @@ def products_in_text(sizes: Sizes) -> Curve:
 def curve(
     name: str,
     task: Task,
-    encoding: EncodingSettings,
+    encoding: Encoding,
     sizes: Sizes,
     role: str,
     knowledge: str,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ordinate.attention import Content, ContentClass, Form
-from ordinate.encodings import EncodingSettings, Pairwise
+from ordinate.encodings import Encoding, Pairwise
 from ordinate.papers.aims import Aim, at_least
 from ordinate.papers.beyond import addition, multiplication
 from ordinate.papers.measured import Curve
@@ -16,11 +16,11 @@ from ordinate.relations import Relation
 KEYS = "keys hold the vector of the pair alone, no content"
 PAIRS = "told which pairs matter, by significance and a few places back; no others are attended"
 
-Variant = Callable[[str, str, str, EncodingSettings, Form], Curve]
+Variant = Callable[[str, str, str, Encoding, Form], Curve]
 """A curve from its label, its role, what it is told, its encoding and its form of attention."""
 
 
-def variants(told: str, every: EncodingSettings, some: EncodingSettings, make: Variant) -> tuple[Curve, ...]:
+def variants(told: str, every: Encoding, some: Encoding, make: Variant) -> tuple[Curve, ...]:
     """Without content in keys, with fewer pairs, and with both; the paper's form is the fourth."""
     return (
         make("keys", "rotary", f"{told}; {KEYS}", every, ContentClass()),
@@ -29,7 +29,7 @@ def variants(told: str, every: EncodingSettings, some: EncodingSettings, make: V
     )
 
 
-def declared(relation: Relation, sizes: Sizes) -> EncodingSettings:
+def declared(relation: Relation, sizes: Sizes) -> Encoding:
     """Key vectors of a relation."""
     return Pairwise(relation=relation, per_head=sizes.per_head, std=sizes.std)
 
@@ -37,7 +37,7 @@ def declared(relation: Relation, sizes: Sizes) -> EncodingSettings:
 def sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Addition: relative positions as in the paper, and the three variants."""
 
-    def make(label: str, role: str, told: str, encoding: EncodingSettings, form: Form) -> Curve:
+    def make(label: str, role: str, told: str, encoding: Encoding, form: Form) -> Curve:
         return models.sums(label, "uniform", sizes, role, told, encoding=encoding, attention=form)
 
     some = declared(addition.RELATION, sizes)
@@ -48,7 +48,7 @@ def products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multiplication by one digit: uniform and relative positions as in the paper, and the three variants."""
     task = models.multiplication(sizes, 1)
 
-    def make(label: str, role: str, told: str, encoding: EncodingSettings, form: Form) -> Curve:
+    def make(label: str, role: str, told: str, encoding: Encoding, form: Form) -> Curve:
         return models.curve(label, task, encoding, sizes, role, told, attention=form)
 
     some = declared(multiplication.RELATION, sizes)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.encodings.pairwise import PairwiseEncoding
+from ordinate.encodings import ClassVectorEncoding
 from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim, Predicate
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.classes import ClassMap, class_maps
@@ -128,7 +128,7 @@ class Maps(Trained):
 
 def _vectors(encoding: object) -> tuple[list[str], Float[Tensor, "layer cls dim"]]:
     """The names of the classes and the vectors of the first head."""
-    assert isinstance(encoding, PairwiseEncoding)
+    assert isinstance(encoding, ClassVectorEncoding)
     return encoding.bound[0].names, encoding.tables[0].detach()[:, 0]
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ordinate.attention.memory import Looking, MemoryAttention
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.rpe import LinBias, LogBias, SlopeBias
+from ordinate.encodings import RpeLin, RpeLog, SlopeBias
 from ordinate.errors import OrdinateError, nearest
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
 from ordinate.papers.theory.biases import Bias, Log, need_mpmath
@@ -137,7 +137,8 @@ def weights_of(found: Fit, readout: Readout, *, normalised: bool) -> Weights:
 
 def encoding_of(bias: Bias, slopes: Float[Tensor, "layer head"]) -> SlopeBias:
     """The encoding that adds this bias to scores."""
-    return LogBias(slopes, float(bias.shift)) if isinstance(bias, Log) else LinBias(slopes)
+    kind = RpeLog(shift=float(bias.shift)) if isinstance(bias, Log) else RpeLin()
+    return kind.with_slopes(slopes)
 
 
 def build_model(bias: Bias, weights: Weights, *, normalised: bool) -> MemoryTransformer:

@@ -1,15 +1,14 @@
 """Rotary position embedding (Su et al. 2021, arXiv 2104.09864)."""
 
-from typing import ClassVar
-
 import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.cache import Cache
-from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings
+from ordinate.encodings.encoding import BuildSpec, Encoding
+from ordinate.encodings.helpers import Cache
 
 
 def rotate_pairs(
@@ -40,14 +39,25 @@ def _rotated(
     return torch.cat([first * cos - second * sin, first * sin + second * cos, odd], dim=-1)
 
 
-class RotaryEncoding(Encoding):
-    """Turns queries and keys by their place in the sequence; an odd last column stays as it is."""
+class Rope(
+    Encoding,
+    name="rope",
+    summary="queries and keys turned by their place in the sequence",
+    extrapolation="defined: unseen distances give angles never trained",
+    source="Su et al. 2021, arXiv 2104.09864",
+):
+    """Queries and keys turned by their place in the sequence; an odd last column stays as it is.
 
-    def __init__(self, base: float = 10000.0) -> None:
-        super().__init__()
-        self.base = base
+    Example: `encoding = {kind = "rope", base = 10000.0}`.
+    """
+
+    base: float = Field(default=10000.0, gt=1)
+
+    @override
+    def setup(self, spec: BuildSpec) -> None:
         self._angles = Cache[list[Tensor]]()
 
+    @override
     def rotate(
         self,
         query: Float[Tensor, "*batch head token dim"],
@@ -61,21 +71,3 @@ class RotaryEncoding(Encoding):
             lambda: [part.to(query) for part in _angles(torch.arange(tokens).double(), half, self.base)],
         )
         return _rotated(query, *angles), _rotated(key, *angles)
-
-
-class Rope(EncodingSettings):
-    """RoPE with the usual base.
-
-    Example: `encoding = {kind = "rope", base = 10000.0}`.
-    """
-
-    name: ClassVar[str] = "rope"
-    summary: ClassVar[str] = "queries and keys turned by their place in the sequence"
-    extrapolation: ClassVar[str] = "defined: unseen distances give angles never trained"
-    source: ClassVar[str] = "Su et al. 2021, arXiv 2104.09864"
-
-    base: float = Field(10000.0, gt=1)
-
-    def build(self, spec: BuildSpec) -> RotaryEncoding:
-        """Any capacity will do."""
-        return RotaryEncoding(self.base)
