@@ -34,9 +34,7 @@ class Kind(BaseModel, ABC):
         super().__init_subclass__()
         for fact, value in facts.items():
             if fact not in cls.__class_vars__:
-                raise TypeError(
-                    f"{cls.__name__} has a class keyword {fact!r} that none of its bases declares"
-                )
+                raise TypeError(f"no class keyword {fact!r}: {nearest(fact, sorted(cls.__class_vars__))}")
             setattr(cls, fact, value)
 
     @model_serializer(mode="wrap")

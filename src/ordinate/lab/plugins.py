@@ -97,7 +97,7 @@ def run_file(path: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except OrdinateError as error:
-        raise OrdinateError(f"{path}: {error}") from error
+        raise OrdinateError(str(error) if path in str(error) else f"{path}: {error}") from error
     except Exception as error:
         raise OrdinateError(blame(error) or f"{path}: {error}") from error
     return module
@@ -145,4 +145,4 @@ def _lacking(module: ModuleType) -> str:
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, Kind) and value.__module__ == module.__name__:
             return f" that can be made: {value.__name__} lacks {', '.join(sorted(value.__abstractmethods__))}"
-    return ": define a class that derives from one of ordinate"
+    return ": define a function under @task, or a class that derives from one of ordinate"

@@ -1,8 +1,13 @@
 """The files that `ordinate new task` writes: a task that works, a test of it and a recipe."""
 
 import re
+import sys
+from keyword import iskeyword
 
 from ordinate.errors import OrdinateError
+
+USED = ("torch", "pytest", "ordinate")
+"""Modules that the files import."""
 
 
 def files(name: str) -> dict[str, str]:
@@ -18,9 +23,13 @@ def files(name: str) -> dict[str, str]:
         raise OrdinateError(
             f"{name!r} is no name of a task: write small letters and hyphens, as running-range"
         )
-    module, kind = name.replace("-", "_"), "".join(part.title() for part in name.split("-"))
+    module = name.replace("-", "_")
+    if iskeyword(module) or module in sys.stdlib_module_names or module in USED:
+        raise OrdinateError(
+            f"{name!r} is a word of Python or a module it needs: write another name, as my-{name}"
+        )
     texts = {f"{module}.py": TASK, f"test_{module}.py": TEST, f"{module}.toml": RECIPE}
-    words = {"NAME": name, "MODULE": module, "KIND": kind}
+    words = {"NAME": name, "MODULE": module}
     return {file: re.sub(r"@(\w+)@", lambda found: words[found[1]], text) for file, text in texts.items()}
 
 
@@ -31,29 +40,23 @@ TASK = '''"""The task @NAME@: numbers in, one number out for each of them.
     ordinate --plugin @MODULE@.py discover @NAME@
 """
 
-from typing import ClassVar
-
 import torch
 
-from ordinate.lab.tasks.numbers import Numbers
+from ordinate.lab.tasks import task
 
 
-class @KIND@(Numbers):
-    """The largest minus the smallest number so far: 3 1 4 gives 0 2 3. Write what yours computes."""
-
-    name: ClassVar[str] = "@NAME@"
-    summary: ClassVar[str] = "largest minus smallest number so far"
-
-    def reference(self, inputs, coordinates=None):
-        """The exact answers of a whole batch, shape (batch, token, 1) as the inputs."""
-        return torch.cummax(inputs, dim=1).values - torch.cummin(inputs, dim=1).values
+@task("@NAME@")
+def @MODULE@(x):
+    """Largest minus smallest number so far: 3 1 4 gives 0 2 3. Write what yours computes."""
+    # x holds a whole batch, shape [batch, token]; the exact answers have the same shape.
+    return torch.cummax(x, dim=1).values - torch.cummin(x, dim=1).values
 '''
 
 TEST = '''"""The task @NAME@ against a slow, obvious answer; `pytest test_@MODULE@.py`."""
 
 import pytest
 import torch
-from @MODULE@ import @KIND@
+from @MODULE@ import @MODULE@
 
 
 def slow(numbers):
@@ -63,7 +66,7 @@ def slow(numbers):
 
 @pytest.mark.parametrize("length", [1, 2, 8, 50])
 def test_answers_are_exact(length):
-    batch = @KIND@().sample(100, generator=torch.Generator().manual_seed(0), length=length)
+    batch = @MODULE@().sample(100, generator=torch.Generator().manual_seed(0), length=length)
     for numbers, answers in zip(batch.input[..., 0].tolist(), batch.target[..., 0].tolist(), strict=True):
         assert answers == pytest.approx(slow(numbers), abs=1e-6)
 '''

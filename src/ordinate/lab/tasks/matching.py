@@ -49,25 +49,10 @@ class _Match(Strings):
         return 2
 
     @override
-    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        return torch.randint(self.modulus, (count, length), generator=generator, device=generator.device)
-
-    @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
         there = torch.zeros(len(inputs), self.modulus, dtype=torch.long, device=inputs.device)
         there.scatter_(1, inputs, 1)
         return self.partners(there).gather(1, -inputs % self.modulus)
-
-    @override
-    def write(self, symbols: list[int]) -> str:
-        return " ".join(map(str, symbols))
-
-    @override
-    def read(self, text: str) -> list[int]:
-        words = text.split()
-        if not words or not all(w.isdecimal() and len(w) < 9 and int(w) < self.modulus for w in words):
-            raise OrdinateError(f"{text!r} is not understood: write whole numbers below {self.modulus}")
-        return [int(word) for word in words]
 
 
 class Match2(_Match, name="match-2", summary="whether some token completes this one to 0 modulo p"):

@@ -27,17 +27,20 @@ class Strings(Task, family="matching", axes=("length",)):
 
     length: int = Field(16, ge=1, le=LONGEST, description=f"tokens in training, 1 to {LONGEST}")
 
-    @abstractmethod
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        """Draw the inputs."""
+        """Draw the inputs, uniform and independent unless a task says otherwise."""
+        return torch.randint(self.features, (count, length), generator=generator, device=generator.device)
 
-    @abstractmethod
     def write(self, symbols: list[int]) -> str:
-        """The string as a person reads it."""
+        """The string as a person reads it: whole numbers separated by spaces unless a task says otherwise."""
+        return " ".join(map(str, symbols))
 
-    @abstractmethod
     def read(self, text: str) -> list[int]:
         """The symbols of a string that a person wrote."""
+        words = text.split()
+        if not words or not all(w.isdecimal() and len(w) < 9 and int(w) < self.features for w in words):
+            raise OrdinateError(f"{text!r} is not understood: write whole numbers below {self.features}")
+        return [int(word) for word in words]
 
     @override
     def lengths(self) -> tuple[int, ...]:
@@ -79,18 +82,26 @@ class Strings(Task, family="matching", axes=("length",)):
         return Batch(inputs, self.reference(inputs), self.coordinates(inputs.shape[1]))
 
 
-class Counter(Strings, family="strings"):
+class VariableStrings(Strings):
+    """Strings of one length, or of every length up to it."""
+
+    length: int = Field(16, ge=1, le=LONGEST, description=f"most tokens in training, 1 to {LONGEST}")
+    variable: bool = Field(
+        False, description="true to train on every length up to `length`, false on it alone"
+    )
+
+    @override
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
+
+
+class Counter(VariableStrings, family="strings"):
     """Zeros and ones, each answered with the ones so far modulo a number: y_t = (x_1 + ... + x_t) mod m.
 
     Parity is m = 2. Every state of the counter is asked for, as where automata are simulated (arXiv 2210.10749); the
     answer at the last token alone is the parity of the string, the question of most other studies (arXiv 2207.02098).
     A string counts as right where all its tokens are, which guessing hardly ever reaches. Harder along `length`.
     """
-
-    length: int = Field(16, ge=1, le=LONGEST, description=f"most tokens in training, 1 to {LONGEST}")
-    variable: bool = Field(
-        False, description="true to train on every length up to `length`, false on it alone"
-    )
 
     @property
     @abstractmethod
@@ -106,14 +117,6 @@ class Counter(Strings, family="strings"):
     @override
     def outputs(self) -> int:
         return self.states
-
-    @override
-    def lengths(self) -> tuple[int, ...]:
-        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
-
-    @override
-    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        return torch.randint(2, (count, length), generator=generator, device=generator.device)
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
