@@ -104,25 +104,46 @@ def test_the_map_of_contributing_is_that_of_the_imports_and_folders():
     assert all((ROOT / folder).is_dir() for folder in named)
 
 
-def test_the_task_and_the_encoding_of_contributing_work():
+@pytest.fixture
+def forgotten():
+    """Tasks that documents define are not known to other tests."""
+    from ordinate.lab.tasks import TASKS
+
+    known = dict(TASKS)
+    yield
+    TASKS.clear()
+    TASKS.update(known)
+
+
+def test_the_task_and_the_encoding_of_contributing_work(forgotten):
     import torch
 
     from ordinate.encodings import BuildSpec, NoPosition
     from ordinate.lab.tasks import make_task
     from ordinate.models import Standard, build_model
 
-    task_code, encoding_code = python_blocks("CONTRIBUTING.md")
-    names: dict = {}
-    exec(task_code, names)
-    steps = names["Steps"](length=3)
-    assert steps.reference(torch.tensor([[[1.0], [3.0], [2.0]]])).flatten().tolist() == [1, 2, 1]
-    assert len(task_code.splitlines()) < 20
+    *task_codes, encoding_code = python_blocks("CONTRIBUTING.md")
+    names: dict = {"__name__": "contributing"}
+    for code, name in zip(task_codes, ("steps", "Steps"), strict=True):
+        exec(code, names)
+        steps = names[name](length=3)
+        assert steps.reference(torch.tensor([[[1.0], [3.0], [2.0]]])).flatten().tolist() == [1, 2, 1]
+        assert len(code.splitlines()) < 14
     exec(encoding_code, names)
     assert len(encoding_code.splitlines()) < 25
     task = make_task("sum", length=4)
     model = build_model(Standard(encoding=(NoPosition(),)), task, seed=0)
     model.encoding, model.merge = names["Distance"]().build(BuildSpec((task.coordinates(4),))), False
     assert model(torch.randn(2, 4, 1), task.coordinates(4)).isfinite().all()
+
+
+def test_the_tasks_of_your_own_work(forgotten):
+    from ordinate.lab.tasks import make_task
+
+    exec(python_blocks("docs/own.md")[0], {"__name__": "own"})
+    for name, given, answers in [("running-range", "3 1 4", [0, 2, 3]), ("swap", "0 1 3", [1, 0, 2])]:
+        assert make_task(name).parse(given).target.flatten().tolist() == answers
+    assert make_task("swap", by=2).parse("0 1 3").target.tolist() == [[2, 3, 1]]
 
 
 def test_the_relation_of_the_concepts_is_shown_as_it_prints(capsys):

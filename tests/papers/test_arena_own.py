@@ -189,7 +189,7 @@ def test_an_encoding_that_cannot_be_set_is_refused_in_one_line(kind, message, mo
 
 def test_the_encoding_of_the_documentation_is_set_trained_and_told_of_its_mask(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "own.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (code,) = re.findall(r"```python\n([^`]*class Nearness.*?)```", page, re.DOTALL)
     written: dict = {"__name__": "nearness"}
     exec(code, written)
     monkeypatch.setitem(ENCODINGS, "nearness", written["Nearness"].Settings)
