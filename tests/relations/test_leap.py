@@ -30,7 +30,7 @@ def test_classes_keep_their_numbers_and_names():
     assert "first to second, a leap back" in bound.names
     assert bound.at_loop(0) is bound
     assert bound.at_loop(4) is bound.at_loop(4)
-    assert str(leap("first").at_loop(3)) == "leap(first, back=8)"
+    assert str(leap("first").at_loop(3)) == "leap('first', back=8)"
     assert (leap() | itself()).at_loop(2) == leap(back=4) | itself()
     plain = aligned() * window(1)
     assert plain.at_loop(5) == plain

@@ -110,7 +110,7 @@ def said(relation, c):
     attended, classed, label = relation.relate(places.column(), places.row())
     return [
         [
-            None if not attended[i, j] else tuple(label[i, j].tolist()) if classed[i, j] else PLAIN
+            None if not attended[i, j] else tuple(int(n[i, j]) for n in label) if classed[i, j] else PLAIN
             for j in range(len(c))
         ]
         for i in range(len(c))
@@ -288,7 +288,7 @@ def test_show():
     c = Coordinates.of(number=(1, 0), text=range(2))
     relation = aligned("number") * window(1) | between("text", "text")
     assert relation.show(c).splitlines() == [
-        "aligned(number) * window(back=1) | between(text, text): 2 classes, 7 of 16 pairs attended",
+        "aligned('number') * window(back=1) | between('text', 'text'): 2 classes, 7 of 16 pairs attended",
         "  0  number to number, same place    2",
         "  1  number to number, 1 back        1",
         "  +  plain                           4",
@@ -301,7 +301,7 @@ def test_show():
     many = absolute().show(Coordinates.of(digit=range(9)), most=3)
     assert "  and 78 more" in many
     assert many.endswith("and 3 more tokens")
-    assert str(between(("a", "b"), "a")) == "between((a, b), a)"
+    assert str(between(("a", "b"), "a")) == "between(('a', 'b'), 'a')"
 
 
 # What is refused, each in one line

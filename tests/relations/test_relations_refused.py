@@ -28,11 +28,15 @@ def near_the_start(q, k):
 
 
 def by_row(q, k):
-    return torch.arange(len(q.field))[:, None] - k.ordinate + 100
+    return torch.arange(len(q.field)) - k.ordinate + 100
 
 
 def of_no_shape(q, k):
     return torch.ones(3, 1, 1, dtype=torch.bool)
+
+
+def of_all_rows(q, k):
+    return torch.arange(len(q.field))[:, None] - k.ordinate + 100
 
 
 def broken(q, k):
@@ -79,11 +83,12 @@ def _through_a_model(relation):
     [
         (
             where(by_row),
-            r"where\(by_row\) depends on .* not in the coordinates of 'number 2' and 'number 0' at 6 tokens",
+            r"where\(by_row\) depends on .* not in the coordinates of 'number 0' and 'number 2' at 6 tokens",
         ),
         (where(of_no_shape), r"where\(of_no_shape\) must give a value for every pair"),
+        (where(of_all_rows), r"where\(of_all_rows\) must give a value for every pair"),
         (where(broken), r"where\(broken\) cannot be asked about pairs: AttributeError"),
-        (aligned("numbre"), r"aligned\(numbre\): there is no field 'numbre' at 6 tokens: did you mean"),
+        (aligned("numbre"), r"aligned\('numbre'\): there is no field 'numbre' at 6 tokens: did you mean"),
         (
             window(2, 0, "numbre"),
             r"window\(.*\): there is no field 'numbre' at 6 tokens: did you mean 'number'\?",

@@ -1,10 +1,9 @@
 """Relations: declared structure. Small functions make them, `|` and `*` combine them."""
 
-from ordinate.relations.basic import Absolute, Aligned, By, Relative, Uniform
+from ordinate.relations.basic import Absolute, Aligned, Leap, Relative, Uniform
 from ordinate.relations.bound import BoundRelation
-from ordinate.relations.leap import Leap
 from ordinate.relations.pattern import ABSENT, Block, Pattern, Run
-from ordinate.relations.places import Places
+from ordinate.relations.places import By, Places, Span
 from ordinate.relations.plain import (
     Between,
     Causal,
@@ -95,6 +94,7 @@ __all__ = [
     "Relation",
     "Relative",
     "Run",
+    "Span",
     "Uniform",
     "Union",
     "Where",

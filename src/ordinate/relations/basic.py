@@ -1,20 +1,22 @@
-"""The relations that others are built from."""
+"""The relations with classes that others are built from."""
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Tensor
+from typing_extensions import override
 
-from ordinate.relations.places import Places, field_name
+from ordinate.relations.places import By, Fields, Places, Span, field_name
 from ordinate.relations.relation import Outcome, Relation, register
 
-By = Literal["ordinate", "index"]
-Fields = tuple[str, ...] | None
+FURTHEST = 2**20
+"""The largest distance that a relation may name."""
 
 
-def _pairs_inside(query: Places, key: Places, fields: Fields) -> Bool[Tensor, "query key"]:
+def pairs_inside(query: Places, key: Places, fields: Fields) -> Bool[Tensor, "*pair"]:
     """Pairs of tokens that are both in the fields; all pairs where there are none."""
     shape = torch.broadcast_shapes(query.field.shape, key.field.shape)
     if fields is None:
@@ -22,27 +24,34 @@ def _pairs_inside(query: Places, key: Places, fields: Fields) -> Bool[Tensor, "q
     return (query.inside(*fields) & key.inside(*fields)).expand(shape)
 
 
-def _difference(query: Places, key: Places, by: By, cyclic: bool) -> Int[Tensor, "query key"]:
+def difference(query: Places, key: Places, by: By, cyclic: bool) -> Int[Tensor, "*pair"]:
     """Query minus key; around a ring, the short way."""
-    difference = query.along(by) - key.along(by)
+    found = query.along(by) - key.along(by)
     if cyclic:
         half = query.tokens // 2
-        difference = (difference + half) % query.tokens - half
-    return difference
+        found = (found + half) % query.tokens - half
+    return found
 
 
-def _distance(difference: int) -> str:
-    if difference == 0:
-        return "same place"
-    return f"{abs(difference)} {'back' if difference > 0 else 'ahead'}"
-
-
-def _written(name: str, *parts: str) -> str:
+def written(name: str, *parts: str) -> str:
+    """A call of a function; empty parts are left out."""
     return f"{name}({', '.join(part for part in parts if part)})"
 
 
-def _fields(fields: Fields) -> str:
-    return "" if fields is None else ", ".join(fields)
+def quoted(fields: Fields) -> str:
+    """Fields as arguments of a call."""
+    return ", ".join(repr(name) for name in fields or ())
+
+
+def along(by: By, default: By) -> str:
+    """The coordinate as an argument of a call, where it is not the default."""
+    return "" if by == default else f"by={by!r}"
+
+
+def _distance(places: int) -> str:
+    if places == 0:
+        return "same place"
+    return f"{abs(places)} {'back' if places > 0 else 'ahead'}"
 
 
 @register
@@ -55,25 +64,29 @@ class Relative(Relation):
 
     by: By = "index"
     clip: int | None = Field(
-        None, ge=1, description="larger distances share a class; without, they are refused"
+        None, ge=1, le=FURTHEST, description="larger distances share a class; without, they are refused"
     )
     cyclic: bool = Field(False, description="distances around a ring of all tokens")
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """The difference, clipped."""
-        difference = _difference(query, key, self.by, self.cyclic)
+        found = difference(query, key, self.by, self.cyclic)
         if self.clip is not None:
-            difference = difference.clamp(-self.clip, self.clip)
-        return Outcome.of(torch.ones_like(difference, dtype=torch.bool), difference)
+            found = found.clamp(-self.clip, self.clip)
+        return Outcome.of(torch.ones_like(found, dtype=torch.bool), found)
 
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {self.by: self.clip or 0}
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """The distance."""
         return _distance(label[0])
 
     def __str__(self) -> str:
-        return _written(
+        return written(
             "relative",
-            "" if self.by == "index" else f"by={self.by!r}",
+            along(self.by, "index"),
             "" if self.clip is None else f"clip={self.clip}",
             "cyclic=True" if self.cyclic else "",
         )
@@ -90,21 +103,29 @@ class Aligned(Relation):
     fields: Fields = None
     by: By = "ordinate"
 
+    @override
     def named_fields(self) -> tuple[str, ...]:
-        """Those given."""
         return self.fields or ()
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """Pairs inside the fields."""
-        attended = _pairs_inside(query, key, self.fields)
-        return Outcome.of(attended, query.field, key.field, query.along(self.by) - key.along(self.by))
+        attended = pairs_inside(query, key, self.fields)
+        return Outcome.of(attended, query.field, key.field, difference(query, key, self.by, cyclic=False))
 
+    @override
+    def candidates(self, places: Places) -> list[Span]:
+        return [places.span(self.fields, self.fields)]
+
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {self.by: 0}
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """Fields and distance."""
         return f"{field_name(label[0])} to {field_name(label[1])}, {_distance(label[2])}"
 
     def __str__(self) -> str:
-        return _written("aligned", _fields(self.fields), "" if self.by == "ordinate" else f"by={self.by!r}")
+        return written("aligned", quoted(self.fields), along(self.by, "ordinate"))
 
 
 @register
@@ -117,21 +138,29 @@ class Uniform(Relation):
 
     fields: tuple[str, ...] = Field(min_length=1, description="fields of the keys")
 
+    @override
     def named_fields(self) -> tuple[str, ...]:
-        """Those given."""
         return self.fields
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """All pairs whose key is in the fields."""
         shape = torch.broadcast_shapes(query.field.shape, key.field.shape)
         return Outcome.of(key.inside(*self.fields).expand(shape), key.field, key.ordinate)
 
+    @override
+    def candidates(self, places: Places) -> list[Span]:
+        return [places.span(keys=self.fields)]
+
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {"ordinate": 0}
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """The key."""
         return f"any to {field_name(label[0])} {label[1]}"
 
     def __str__(self) -> str:
-        return _written("uniform", _fields(self.fields))
+        return written("uniform", quoted(self.fields))
 
 
 @register
@@ -142,15 +171,66 @@ class Absolute(Relation):
     summary: ClassVar[str] = "every pair its own class; refused beyond the trained length"
     arity: ClassVar[int] = 4
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """Both coordinates."""
         shape = torch.broadcast_shapes(query.field.shape, key.field.shape)
         attended = torch.ones(shape, dtype=torch.bool)
         return Outcome.of(attended, query.field, query.ordinate, key.field, key.ordinate)
 
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {"ordinate": 0}
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """Both coordinates."""
         return f"{field_name(label[0])} {label[1]} to {field_name(label[2])} {label[3]}"
 
     def __str__(self) -> str:
         return "absolute()"
+
+
+@register
+class Leap(Relation):
+    """class(i, j) = (field of i, field of j, whether j is at the same ordinate or a leap back).
+
+    In loop t a leap is back 2^t places, with the same classes and so the same vectors: what a model has learned to
+    do over 1, 2 and 4 places it does over 8, 16 and 32. n loops reach 2^n - 1 places (parallel prefix).
+    """
+
+    name: ClassVar[str] = "leap"
+    summary: ClassVar[str] = "class = both fields, and same place or a leap back that doubles with every loop"
+    arity: ClassVar[int] = 3
+
+    fields: Fields = None
+    back: int = Field(1, ge=1, le=FURTHEST, description="places of a leap in the first loop")
+
+    @override
+    def named_fields(self) -> tuple[str, ...]:
+        return self.fields or ()
+
+    @override
+    def at_loop(self, loop: int) -> "Leap":
+        return self.model_copy(update={"back": self.back * 2**loop}) if loop else self
+
+    @override
+    def relate(self, query: Places, key: Places) -> Outcome:
+        back = query.ordinate - key.ordinate
+        attended = ((back == 0) | (back == self.back)) & pairs_inside(query, key, self.fields)
+        return Outcome.of(attended, query.field, key.field, (back != 0).long())
+
+    @override
+    def candidates(self, places: Places) -> list[Span]:
+        there = places.ordinate
+        return [places.span_along(there, o, o, self.fields) for o in (there, there - self.back)]
+
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {"ordinate": self.back}
+
+    @override
+    def describe(self, label: tuple[int, ...]) -> str:
+        how = "a leap back" if label[2] else "same place"
+        return f"{field_name(label[0])} to {field_name(label[1])}, {how}"
+
+    def __str__(self) -> str:
+        return written("leap", quoted(self.fields), "" if self.back == 1 else f"back={self.back}")

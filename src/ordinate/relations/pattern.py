@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 ABSENT = -1
@@ -70,38 +69,48 @@ class Pattern:
     @torch.inference_mode(False)
     def blocks(self) -> tuple[Block, ...]:
         """The same pairs as slots and runs."""
+        count = len(self.bounds) - 1
+        block = torch.searchsorted(torch.tensor(self.bounds[1:]), self.query, right=True)
+        order = _order(block * (self.classes + 1) + self.label, count * (self.classes + 1))
+        block, label, query, key = (part[order] for part in (block, self.label, self.query, self.key))
+        rank = _rank_among_equals(block * (self.classes + 1) + label, query)
+        most = int(rank.max()) + 1 if len(rank) else 1
+        slot = (block * (self.classes + 1) + label) * most + rank
+        if most > 1:
+            order = _order(slot, count * (self.classes + 1) * most)
+            block, label, query, key, slot = (part[order] for part in (block, label, query, key, slot))
+        shift = key - query
+        begins = _changes(slot) | _changes(shift) | _changes(query, step=1)
+        starts = begins.nonzero().flatten()
+        slots = _changes(slot)[starts]  # which of the runs begin a slot
+        classes: list[list[int]] = [[] for _ in range(count)]
+        runs: list[list[Run]] = [[] for _ in range(count)]
+        ends = torch.cat([starts, starts.new_tensor([len(slot)])])[1:] - 1
+        columns = (block[starts], label[starts], slots, query[starts], query[ends], shift[starts])
+        for b, c, new, first, last, far in zip(*(column.tolist() for column in columns), strict=True):
+            if new:
+                classes[b].append(c)
+            runs[b].append(Run(len(classes[b]) - 1, first, last + 1, far))
         return tuple(
-            self._block(first, last) for first, last in zip(self.bounds, self.bounds[1:], strict=False)
-        )
-
-    def _block(self, first: int, last: int) -> Block:
-        inside = (self.query >= first) & (self.query < last)
-        query, key, label = self.query[inside], self.key[inside], self.label[inside]
-        order = torch.argsort((query * (self.classes + 1) + label) * self.tokens + key)
-        query, key, label = query[order], key[order], label[order]
-        occurrence = _rank_in_group(query * (self.classes + 1) + label)
-        most = int(occurrence.max()) + 1 if len(occurrence) else 1
-        slots, slot = torch.unique(label * most + occurrence, return_inverse=True)
-        keys = torch.full((len(slots), last - first), ABSENT, dtype=torch.long)
-        keys[slot, query - first] = key
-        return Block(
-            first,
-            last,
-            tuple((slots // most).tolist()),
-            tuple(run for s, row in enumerate(keys) for run in _runs(s, first, row)),
+            Block(first, last, tuple(classes[b]), tuple(runs[b]))
+            for b, (first, last) in enumerate(zip(self.bounds, self.bounds[1:], strict=False))
         )
 
 
-def _rank_in_group(group: Int[Tensor, " pair"]) -> Int[Tensor, " pair"]:
-    """Number the members of every group of equal neighbours from 0."""
+def _order(group: Int[Tensor, " pair"], groups: int) -> Int[Tensor, " pair"]:
+    """Sort by group, and leave the order inside of a group."""
+    return (group.to(torch.int16) if groups < 2**15 else group).argsort(stable=True)
+
+
+def _changes(values: Int[Tensor, " pair"], step: int = 0) -> Bool[Tensor, " pair"]:
+    """Where a value is not the one before it plus the step; true at the beginning."""
+    changed = torch.ones(len(values), dtype=torch.bool)
+    changed[1:] = values[1:] != values[:-1] + step
+    return changed
+
+
+def _rank_among_equals(group: Int[Tensor, " pair"], query: Int[Tensor, " pair"]) -> Int[Tensor, " pair"]:
+    """Number the pairs of one group and one query, which are neighbours, from 0."""
+    starts = _changes(group) | _changes(query)
     place = torch.arange(len(group))
-    starts = torch.ones(len(group), dtype=torch.bool)
-    starts[1:] = group[1:] != group[:-1]
-    return place - torch.cummax(torch.where(starts, place, 0), 0).values if len(group) else place
-
-
-def _runs(slot: int, first: int, keys: Int[Tensor, " query"]) -> list[Run]:
-    """Cut a row of keys where the distance from query to key changes."""
-    shift = torch.where(keys == ABSENT, torch.iinfo(torch.long).min, keys - torch.arange(len(keys)) - first)
-    cuts = [0, *(torch.nonzero(shift[1:] != shift[:-1]).flatten() + 1).tolist(), len(keys)]
-    return [Run(slot, first + a, first + b, int(shift[a])) for a, b in pairwise(cuts) if keys[a] != ABSENT]
+    return place if not len(place) else place - torch.cummax(torch.where(starts, place, 0), 0).values

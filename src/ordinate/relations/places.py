@@ -1,14 +1,19 @@
-"""Places: the coordinates of queries and keys as tensors that broadcast against each other."""
+"""Places: the coordinates of queries and keys as tensors; spans: where the keys of a query can be."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from ordinate.coordinates import Coordinates
+
+By = Literal["ordinate", "index"]
+Fields = tuple[str, ...] | None
 
 _NAMES: dict[int, str] = {}
 
@@ -26,9 +31,29 @@ def field_name(code: int) -> str:
     return _NAMES[code]
 
 
+class Span(NamedTuple):
+    """For every query one stretch of a list of keys: `keys[first[query] : last[query]]`."""
+
+    keys: Int[Tensor, " key"]
+    first: Int[Tensor, " query"]
+    last: Int[Tensor, " query"]
+
+    @property
+    def count(self) -> Int[Tensor, " query"]:
+        """How many keys each query has."""
+        return self.last - self.first
+
+    def only(self, chosen: Bool[Tensor, " query"]) -> "Span":
+        """Nothing for the other queries."""
+        return self._replace(last=torch.where(chosen, self.last, self.first))
+
+
 @dataclass(frozen=True)
 class Places:
-    """Fields, ordinates and indices of some tokens; queries stand in a column, keys in a row.
+    """Fields, ordinates and indices of some tokens.
+
+    A relation is asked about queries and keys whose tensors broadcast against each other: queries in a column and keys
+    in a row, or one query and one key for each pair of a list.
 
     >>> places = Places.of(Coordinates.of(first=range(2), second=range(2)))
     >>> (places.column().ordinate - places.row().ordinate).tolist()
@@ -52,8 +77,10 @@ class Places:
 
     def inside(self, *fields: str) -> Bool[Tensor, "..."]:
         """Whether a token is in one of these fields."""
-        codes = torch.tensor([field_code(name) for name in fields], dtype=torch.long)
-        return torch.isin(self.field, codes)
+        found = torch.zeros_like(self.field, dtype=torch.bool)
+        for name in fields:
+            found |= self.field == field_code(name)
+        return found
 
     def along(self, coordinate: str) -> Int[Tensor, "..."]:
         """The ordinate, or the index."""
@@ -61,12 +88,67 @@ class Places:
 
     def part(self, chosen: Int[Tensor, " token"] | slice) -> "Places":
         """Some of the tokens."""
-        return Places(self.field[chosen], self.ordinate[chosen], self.index[chosen], self.tokens)
+        return self._at(chosen)
+
+    def every_second(self) -> "Places":
+        """Every second token along each axis."""
+        return self._at(tuple(slice(None, None, 2) for _ in self.field.shape))
 
     def column(self) -> "Places":
         """As queries: [token, 1]."""
-        return Places(self.field[:, None], self.ordinate[:, None], self.index[:, None], self.tokens)
+        return self._at((slice(None), None))
 
     def row(self) -> "Places":
         """As keys: [1, token]."""
-        return Places(self.field[None], self.ordinate[None], self.index[None], self.tokens)
+        return self._at((None, slice(None)))
+
+    def _at(self, chosen: Any) -> "Places":
+        return Places(self.field[chosen], self.ordinate[chosen], self.index[chosen], self.tokens)
+
+    def span(self, queries: Fields = None, keys: Fields = None) -> Span:
+        """All keys of some fields, for queries of some fields; None is any field."""
+        chosen = self.index if keys is None else self.inside(*keys).nonzero().flatten()
+        span = Span(chosen, torch.zeros_like(self.index), torch.full_like(self.index, len(chosen)))
+        return span if queries is None else span.only(self.inside(*queries))
+
+    def span_along(
+        self,
+        coordinate: Int[Tensor, " token"],
+        low: Int[Tensor, " token"],
+        high: Int[Tensor, " token"],
+        fields: Fields = None,
+    ) -> Span:
+        """Keys whose coordinate is in low .. high, two numbers a query; where there are fields, both tokens in them.
+
+        >>> places = Places.of(Coordinates.of(digit=[2, 1, 0]))
+        >>> keys, first, last = places.span_along(places.ordinate, places.ordinate - 1, places.ordinate)
+        >>> [keys[a:b].tolist() for a, b in zip(first, last)]
+        [[1, 0], [2, 1], [2]]
+        """
+        keys = self.index if fields is None else self.inside(*fields).nonzero().flatten()
+        values, order = coordinate[keys].sort(stable=True)
+        first = torch.searchsorted(values, low)
+        span = Span(keys[order], first, torch.searchsorted(values, high, right=True).maximum(first))
+        return span if fields is None else span.only(self.inside(*fields))
+
+
+def fewest(parts: Iterable[list[Span]]) -> list[Span]:
+    """For every query the spans of the part that has the fewest keys: what all parts attend to is among them."""
+    listed = list(parts)
+    counts = [sum(span.count for span in spans) for spans in listed]
+    best, least = torch.zeros_like(counts[0]), counts[0]
+    for number, count in enumerate(counts):
+        best = torch.where(count < least, number, best)
+        least = torch.minimum(least, count)
+    return [span.only(best == number) for number, spans in enumerate(listed) for span in spans]
+
+
+def together(parts: Iterable[list[Span]], tokens: int) -> list[Span]:
+    """For every query the spans of all parts; where one has every key, that one alone."""
+    found, covered = [], torch.zeros(tokens, dtype=torch.bool)
+    spans = [span for part in parts for span in part]
+    for span in spans:
+        whole = (span.count == tokens) & ~covered
+        covered = covered | whole
+        found.append(whole)
+    return [span.only(whole | ~covered) for span, whole in zip(spans, found, strict=True)]

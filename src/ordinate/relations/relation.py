@@ -11,35 +11,41 @@ product is a pair of classes. Plain relations, such as a window, restrict what t
 """
 
 from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import BeforeValidator, SerializeAsAny
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
+from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
-from ordinate.relations.places import Places
+from ordinate.relations.pattern import Pattern
+from ordinate.relations.places import By, Places, Span, fewest, together
+
+if TYPE_CHECKING:
+    from ordinate.relations.bound import BoundRelation
 
 
 class Outcome(NamedTuple):
-    """What a relation says of pairs: whether they attend, whether they have a class, and its label."""
+    """What a relation says of pairs: whether they attend, whether they have a class, and the numbers of its label."""
 
-    attended: Bool[Tensor, "query key"]
-    classed: Bool[Tensor, "query key"]
-    label: Int[Tensor, "query key arity"]
+    attended: Bool[Tensor, "*pair"]
+    classed: Bool[Tensor, "*pair"]
+    label: tuple[Int[Tensor, "*pair"], ...]
 
     @classmethod
-    def plain(cls, attended: Bool[Tensor, "query key"]) -> "Outcome":
+    def plain(cls, attended: Bool[Tensor, "*pair"]) -> "Outcome":
         """Attended pairs without a class."""
-        return cls(attended, torch.zeros_like(attended), torch.zeros(*attended.shape, 0, dtype=torch.long))
+        return cls(attended, torch.zeros_like(attended), ())
 
     @classmethod
-    def of(cls, attended: Bool[Tensor, "query key"], *label: Int[Tensor, "..."]) -> "Outcome":
+    def of(cls, attended: Bool[Tensor, "*pair"], *label: Int[Tensor, "..."]) -> "Outcome":
         """Attended pairs with a label of several numbers, each broadcast to all pairs."""
-        shape = attended.shape
-        return cls(attended, attended, torch.stack([part.expand(shape) for part in label], dim=-1))
+        return cls(attended, attended, tuple(number.expand(attended.shape) for number in label))
 
 
 class Relation(Kind):
@@ -50,7 +56,11 @@ class Relation(Kind):
 
     @abstractmethod
     def relate(self, query: Places, key: Places) -> Outcome:
-        """What becomes of every pair; queries stand in a column, keys in a row."""
+        """What becomes of every pair; queries and keys broadcast against each other, see `Places`."""
+
+    def candidates(self, places: Places) -> list[Span]:
+        """For every query keys among which are all that it attends to; the fewer, the faster. Here: all tokens."""
+        return [places.span()]
 
     @abstractmethod
     def describe(self, label: tuple[int, ...]) -> str:
@@ -65,6 +75,13 @@ class Relation(Kind):
         """The fields that this relation mentions by name."""
         return ()
 
+    def limits(self) -> Mapping[By, int] | None:
+        """The differences that it looks at, by ordinate and by index: beyond the limit all are alike to it, or unlike.
+
+        None where it may look at anything, as a function of the user.
+        """
+        return {}
+
     def at_loop(self, loop: int) -> "Relation":
         """The relation in a loop of a looped model, counted from 0; the same unless a kind says otherwise."""
         return self
@@ -78,11 +95,35 @@ class Relation(Kind):
     def __repr__(self) -> str:
         return str(self)
 
-    def show(self, coordinates: Coordinates, most: int = 24) -> str:
-        """A small table of the classes at these coordinates, and a picture of the class matrix."""
-        from ordinate.relations.show import show
+    def bind(self, trained: Coordinates | Iterable[Coordinates] | None = None) -> "BoundRelation":
+        """Number the classes: those of the trained layouts, or all, where the relation says by itself which there are.
 
-        return show(self, coordinates, most)
+        >>> from ordinate.coordinates import layout
+        >>> from ordinate.relations import aligned, window
+        >>> near = (aligned("number") * window(back=2)).bind()
+        >>> near.classes, near.pattern(layout(number=1000)).keys_per_query
+        (3, 2.997)
+        """
+        from ordinate.relations.bound import BoundRelation
+
+        return BoundRelation(self, trained)
+
+    def on(self, layout: Coordinates, trained: Coordinates | Iterable[Coordinates] | None = None) -> Pattern:
+        """The pattern of a layout, with the classes of that layout, or of the trained ones; kept from call to call.
+
+        Classes are numbered in the order of their labels, so patterns of one relation on two layouts have the same
+        numbers where they have the same classes. To be sure of it, name the trained layouts, or `bind` once and take
+        the patterns of what is bound.
+        """
+        from ordinate.relations.bound import bound_to
+
+        return bound_to(self, layout if trained is None else trained).pattern(layout)
+
+    def show(self, layout: Coordinates | int, most: int = 24) -> str:
+        """A small table of the classes, and a picture of the class matrix; a number is that of tokens in one field."""
+        from ordinate.relations.bound import show
+
+        return show(self, layout, most)
 
 
 RELATIONS: dict[str, type[Relation]] = {}
@@ -96,6 +137,8 @@ def register(kind: type[Relation]) -> type[Relation]:
 
 
 def _parts(value: Any) -> tuple[Relation, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise OrdinateError(f"of = {value!r} is not allowed: write a list of relations")
     return tuple(choose(part, RELATIONS, "relation") for part in value)
 
 
@@ -107,12 +150,22 @@ class Combination(Relation):
 
     of: Parts
 
+    @override
     def named_fields(self) -> tuple[str, ...]:
-        """Of all parts."""
         return tuple(name for part in self.of for name in part.named_fields())
 
+    @override
+    def limits(self) -> Mapping[By, int] | None:
+        limits: dict[By, int] = {}
+        for part in self.of:
+            found = part.limits()
+            if found is None:
+                return None
+            limits |= {by: max(limit, limits.get(by, 0)) for by, limit in found.items()}
+        return limits
+
+    @override
     def at_loop(self, loop: int) -> "Combination":
-        """Of all parts."""
         return self.model_copy(update={"of": tuple(part.at_loop(loop) for part in self.of)})
 
 
@@ -124,35 +177,39 @@ class Union(Combination):
     summary: ClassVar[str] = "what the first relation says that attends to the pair"
 
     @property
+    @override
     def width(self) -> int:
         """Which part, and its label."""
         return 1 + max(part.width for part in self.of)
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """Fill in from the last part to the first."""
         shape = torch.broadcast_shapes(query.field.shape, key.field.shape)
-        result = Outcome(
-            torch.zeros(shape, dtype=torch.bool),
-            torch.zeros(shape, dtype=torch.bool),
-            torch.zeros(*shape, self.width, dtype=torch.long),
-        )
+        attended = torch.zeros(shape, dtype=torch.bool)
+        zero = torch.zeros((), dtype=torch.long).expand(shape)
+        classed, label = attended, [zero] * self.width
         for number, part in reversed(list(enumerate(self.of))):
             said = part.relate(query, key)
-            result.attended.logical_or_(said.attended)
-            result.classed[said.attended] = said.classed[said.attended]
-            label = torch.zeros_like(result.label)
-            label[..., 0] = number
-            label[..., 1 : 1 + part.width] = said.label
-            result.label[said.attended] = label[said.attended]
-        return result
+            own = [zero + number, *said.label]
+            own += [zero] * (self.width - len(own))
+            attended = attended | said.attended
+            classed = torch.where(said.attended, said.classed, classed)
+            label = [torch.where(said.attended, new, old) for new, old in zip(own, label, strict=True)]
+        return Outcome(attended, classed, tuple(label))
 
+    @override
+    def candidates(self, places: Places) -> list[Span]:
+        return together((part.candidates(places) for part in self.of), places.tokens)
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """As the part says it."""
         part = self.of[label[0]]
         return part.describe(label[1 : 1 + part.width])
 
     def __str__(self) -> str:
-        return " | ".join(str(part) for part in self.of)
+        return " | ".join(
+            f"({part})" if n and isinstance(part, Union) else str(part) for n, part in enumerate(self.of)
+        )
 
 
 @register
@@ -163,22 +220,28 @@ class Product(Combination):
     summary: ClassVar[str] = "pairs that all relations attend to; classes are tuples of classes"
 
     @property
+    @override
     def width(self) -> int:
         """For each part whether it has a class, and its label."""
         return sum(1 + part.width for part in self.of)
 
+    @override
     def relate(self, query: Places, key: Places) -> Outcome:
-        """Combine the parts."""
         said = [part.relate(query, key) for part in self.of]
-        columns = []
+        attended, classed = said[0].attended, said[0].classed
+        for outcome in said[1:]:
+            attended, classed = attended & outcome.attended, classed | outcome.classed
+        label = []
         for outcome in said:
-            columns += [outcome.classed.long()[..., None], outcome.label * outcome.classed[..., None]]
-        attended = torch.stack([outcome.attended for outcome in said]).all(0)
-        classed = torch.stack([outcome.classed for outcome in said]).any(0)
-        return Outcome(attended, classed & attended, torch.cat(columns, dim=-1))
+            label += [outcome.classed.long(), *(number * outcome.classed for number in outcome.label)]
+        return Outcome(attended, classed & attended, tuple(label))
 
+    @override
+    def candidates(self, places: Places) -> list[Span]:
+        return fewest(part.candidates(places) for part in self.of)
+
+    @override
     def describe(self, label: tuple[int, ...]) -> str:
-        """The classes of the parts that have one."""
         words, place = [], 0
         for part in self.of:
             if label[place]:
@@ -187,4 +250,7 @@ class Product(Combination):
         return ", ".join(words)
 
     def __str__(self) -> str:
-        return " * ".join(f"({part})" if isinstance(part, Union) else str(part) for part in self.of)
+        return " * ".join(
+            f"({part})" if isinstance(part, Union) or (n and isinstance(part, Product)) else str(part)
+            for n, part in enumerate(self.of)
+        )

@@ -60,7 +60,7 @@ def test_discover_shows_the_evidence_and_a_line_to_paste(call):
         "keys in 'first': window",
         "kept",
         "more, all 0",
-        "relation: aligned(first, second) * window(back=",
+        "relation: aligned('first', 'second') * window(back=",
     ):
         assert words in answer.out
     line = next(line for line in answer.out.splitlines() if line.startswith("encoding = "))
@@ -73,7 +73,7 @@ def test_discover_shows_the_evidence_and_a_line_to_paste(call):
 def test_discover_offers_a_token_that_never_changes(call):
     answer = call("discover", "multiplication", "--count", 2000)
     assert "'sign' never changes: for heads to look at where a window finds no key" in answer.out
-    assert "relation: uniform(multiplier, sign) | aligned(multiplicand)" in answer.out
+    assert "relation: uniform('multiplier', 'sign') | aligned('multiplicand')" in answer.out
 
 
 def test_discover_as_json(call):
@@ -85,7 +85,7 @@ def test_discover_as_json(call):
     assert (document["task"], document["lengths"], document["threshold"]) == ("multiplication", [4, 5], 0.01)
     assert [e["structure"] for e in document["evidence"]] == ["alike", "window", "still"]
     assert document["relation"]["text"].startswith(
-        "uniform(multiplier, sign) | aligned(multiplicand) * window(back="
+        "uniform('multiplier', 'sign') | aligned('multiplicand') * window(back="
     )
     assert tomllib.loads(document["toml"])["encoding"]["kind"] == "pairwise"
 

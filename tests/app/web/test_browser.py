@@ -150,7 +150,7 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     page = visit("#relations")
     page.wait_for_selector("#class-count")
     text = page.locator("#relation-text")
-    assert text.inner_text() == "aligned(first, second) * window(back=4)"
+    assert text.inner_text() == "aligned('first', 'second') * window(back=4)"
     assert page.locator("#class-count").inner_text() == "20"
     cost = page.locator("#model-parameters").inner_text()
     page.get_by_label("Places back").focus()
@@ -158,7 +158,7 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     until(page, "() => document.querySelector('#class-count').textContent === '16'")
     assert page.locator("#model-parameters").inner_text() != cost
     page.get_by_role("group", name="Uniform").get_by_label("first").check()
-    until(page, "() => document.querySelector('#relation-text').textContent.startsWith('uniform(first) | ')")
+    until(page, "() => document.querySelector('#relation-text').textContent.startsWith(`uniform('first') | `)")
     page.locator(".grid canvas").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator(".told").inner_text() == "first 7 to first 7: any to first 7"

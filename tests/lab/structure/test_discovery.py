@@ -13,17 +13,17 @@ from ordinate.relations import RELATIONS, BoundRelation
 
 COUNT = 20_000  # of symbols; a tenth of it for numbers
 FOUND = {
-    ("addition",): "aligned(first, second) * window(back=3)",
-    ("subtraction",): "aligned(first, second) * window(back=3)",
-    ("no-carry",): "aligned(first, second) * window(back=0)",
-    ("several",): "aligned(first, second, third) * window(back=3)",
-    ("multiplication",): "uniform(multiplier, sign) | aligned(multiplicand) * window(back=3)",
+    ("addition",): "aligned('first', 'second') * window(back=3)",
+    ("subtraction",): "aligned('first', 'second') * window(back=3)",
+    ("no-carry",): "aligned('first', 'second') * window(back=0)",
+    ("several",): "aligned('first', 'second', 'third') * window(back=3)",
+    ("multiplication",): "uniform('multiplier', 'sign') | aligned('multiplicand') * window(back=3)",
     (
         "multiplication",
         ("multiplier", 3),
-    ): "uniform(multiplier, sign) | aligned(multiplicand) * window(back=6)",
-    ("sum",): "between(number, number) * causal(by='ordinate')",
-    ("median",): "between(number, number) * causal(by='ordinate')",
+    ): "uniform('multiplier', 'sign') | aligned('multiplicand') * window(back=6)",
+    ("sum",): "between('number', 'number') * causal(by='ordinate')",
+    ("median",): "between('number', 'number') * causal(by='ordinate')",
     ("sort",): "everywhere()",
     (
         "ring",

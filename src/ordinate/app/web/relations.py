@@ -65,9 +65,9 @@ def designed(asked: Design) -> Relation:
     """The relation that the controls describe: uniform parts first, then related fields, then the rest.
 
     >>> designed(Design(fields=["first", "second"], back=4, rest="nothing"))
-    aligned(first, second) * window(back=4)
+    aligned('first', 'second') * window(back=4)
     >>> designed(Design(uniform=["multiplier"], fields=["multiplicand"], rest="itself"))
-    uniform(multiplier) | aligned(multiplicand) | itself()
+    uniform('multiplier') | aligned('multiplicand') | itself()
     """
     parts: list[Relation] = []
     if asked.uniform:

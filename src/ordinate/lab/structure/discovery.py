@@ -118,7 +118,7 @@ def discover(
 
     >>> from ordinate.lab.tasks import make_task
     >>> discover(make_task("no-carry"), count=2000).relation
-    aligned(first, second) * window(back=0)
+    aligned('first', 'second') * window(back=0)
     """
     if count < 1 / threshold:
         raise OrdinateError(
