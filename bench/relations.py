@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from bench.growth import slope
 from bench.rows import Progress, Row, at_least, at_most
 from bench.settings import Settings, Shape
-from ordinate.attention.choose import is_sparse
-from ordinate.attention.pairwise import dense_attention
-from ordinate.attention.sparse import sparse_attention
+from ordinate.attention import dense_attention, sparse_attention
+from ordinate.attention.classes import is_sparse
 from ordinate.lab.evaluation.cost import Call, alternate, peak_bytes, seconds_of
 from ordinate.lab.runs import keep_freed_memory
 from ordinate.lab.threads import threads

@@ -13,8 +13,7 @@ from bench.growth import slope
 from bench.relations import both_ways, times
 from bench.rows import Progress, Row, at_least, at_most
 from bench.settings import Settings, Shape
-from ordinate.attention.decay import decay_attention
-from ordinate.attention.toeplitz import by_transform, toeplitz_attention
+from ordinate.attention.decay import by_transform, decay_attention, toeplitz_attention
 from ordinate.encodings.helpers import by_lag
 from ordinate.lab.evaluation.cost import Call, seconds_of
 from ordinate.lab.tasks import make_task

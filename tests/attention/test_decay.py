@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention import decay, toeplitz
-from ordinate.attention.decay import decay_attention, present_weights
-from ordinate.attention.toeplitz import by_transform, lag_attention, toeplitz_attention
+from ordinate.attention import decay, dot_product
+from ordinate.attention.decay import by_transform, decay_attention, lag_attention, toeplitz_attention
+from ordinate.attention.dot_product import present_weights
 from ordinate.encodings.helpers import by_lag
 
 ABSENT = float("-inf")
@@ -134,6 +134,6 @@ def test_half_precision_is_computed_in_single():
         assert toeplitz_attention(x, lags, normalised=True).dtype == torch.float32
 
 
-@pytest.mark.parametrize("module", [decay, toeplitz])
+@pytest.mark.parametrize("module", [decay, dot_product])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0

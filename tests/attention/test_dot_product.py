@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.attention import attention_scores, attention_weights, mix
+from ordinate.attention.dot_product import hard_weights
 from ordinate.encodings import Pairs
+from ordinate.errors import OrdinateError
 from ordinate.relations import Pattern
 
 
@@ -69,9 +71,33 @@ def test_absent_keys_get_no_weight_and_rows_sum_to_one():
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 4))
 
 
-def test_a_query_without_keys_is_an_error_not_nan():
-    with pytest.raises(ValueError, match="no key to attend to"):
-        attention_weights(torch.randn(1, 1, 2, 2), torch.tensor([[True, False], [False, False]]))
+@pytest.mark.parametrize(
+    ("scores", "mask"),
+    [
+        (torch.zeros(1, 1, 2, 2), torch.tensor([[True, False], [False, False]])),
+        (torch.tensor([[[[0.0, -math.inf], [-math.inf, -math.inf]]]]), None),
+        (torch.tensor([[[[0.0, 0.0], [-math.inf, 0.0]]]]), torch.tensor([[True, True], [True, False]])),
+    ],
+)
+def test_a_query_without_keys_is_an_error_not_nan(scores, mask):
+    with pytest.raises(OrdinateError, match="query 1 has no key to attend to"):
+        attention_weights(scores, mask)
+
+
+def test_queries_of_no_keys_at_all_are_an_error_and_no_queries_are_none():
+    with pytest.raises(OrdinateError, match="3 queries and no key"):
+        attention_weights(torch.zeros(1, 1, 3, 0))
+    assert attention_weights(torch.zeros(1, 2, 0, 0)).shape == (1, 2, 0, 0)
+
+
+def test_a_query_without_keys_has_weights_of_zero_where_nobody_can_look():
+    """Inside of vmap as on a GPU: zeros, and zeros backward."""
+    scores = torch.tensor([[[[0.0, 1.0], [-math.inf, -math.inf]]]], requires_grad=True)
+    weights = torch.vmap(attention_weights)(scores[None])[0]
+    torch.testing.assert_close(weights[0, 0], torch.stack([scores[0, 0, 0].softmax(0), torch.zeros(2)]))
+    (slope,) = torch.autograd.grad((weights * torch.tensor([1.0, 3.0])).sum(), scores)
+    assert slope.isfinite().all()
+    assert (slope[0, 0, 1] == 0).all()
 
 
 def test_weights_without_a_batch_are_shared_by_the_batch():
@@ -86,3 +112,19 @@ def test_weights_are_a_softmax_over_keys_of_any_number(keys):
     fast, seen = attention_weights(scores), torch.randn_like(slow)
     torch.testing.assert_close(fast, slow)
     torch.testing.assert_close(*(torch.autograd.grad(weights, scores, seen)[0] for weights in (fast, slow)))
+
+
+def test_hard_weights_take_the_largest_score_and_descend_like_a_softmax():
+    scores = torch.randn(2, 3, 4, 5, dtype=torch.float64, requires_grad=True)
+    with torch.no_grad():
+        scores[0, 0, 0] = -math.inf
+    weights = hard_weights(scores)
+    assert torch.equal(weights[0, 0, 0], torch.zeros(5, dtype=torch.float64))
+    rest = weights.detach().flatten(0, 2)[1:]
+    torch.testing.assert_close(rest.amax(-1), torch.ones(len(rest), dtype=torch.float64))
+    assert torch.equal(rest.argmax(-1), scores.detach().flatten(0, 2)[1:].argmax(-1))
+    torch.testing.assert_close(rest.sum(-1), torch.ones(len(rest), dtype=torch.float64))
+    slope = torch.randn_like(weights)
+    (found,) = torch.autograd.grad((weights[1] * slope[1]).sum(), scores)
+    (soft,) = torch.autograd.grad((scores[1].softmax(-1) * slope[1]).sum(), scores)
+    torch.testing.assert_close(found[1], soft[1])

@@ -5,10 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.attention import chunked
-from ordinate.attention.choose import attend
-from ordinate.attention.pairwise import dense_attention
-from ordinate.attention.sparse import sparse_attention
+from ordinate.attention import attend, dense, dense_attention, sparse_attention
 from ordinate.errors import OrdinateError
 from tests.attention.pairs import FORMS, arguments, assert_same, pattern_of, pieces, slow, window
 
@@ -68,7 +65,7 @@ def test_members_of_an_ensemble():
 @pytest.mark.parametrize("function", [sparse_attention, dense_attention])
 @pytest.mark.parametrize("size", [8, 1 << 18])
 def test_bfloat16_products(function, size, monkeypatch):
-    monkeypatch.setattr(chunked, "CHUNK", size)
+    monkeypatch.setattr(dense, "CHUNK", size)
     pattern = window(12, 3)
     given = {name: x.detach().float() for name, x in arguments(pattern, "content + class").items()}
     exact = function(given["query"], given["key"], given["value"], pattern, vectors=given["vectors"])

@@ -6,7 +6,7 @@ from bench.best_mode import FINISH, with_finish
 from bench.throughput import Parts
 
 from bench import QUICK, SECTIONS, Mode, data, growth, relations, run_sections
-from ordinate.attention.pairwise import dense_attention
+from ordinate.attention import dense_attention
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.cost import alternate, operations
 from ordinate.lab.tasks import TASKS

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.attention import MemoryAttention, hooks, patched
-from ordinate.attention.attention import ContentAttention
+from ordinate.attention.concat import ContentAttention
 from ordinate.attention.memory import DotProducts
-from ordinate.attention.multihead import ContentKeys
+from ordinate.attention.heads import ContentKeys
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, Pairwise, dape
 from ordinate.errors import OrdinateError

@@ -9,7 +9,7 @@ from transformers import (
 )
 
 from ordinate.attention import ClassKeys, Content, ContentClass, ContentKeys
-from ordinate.attention.choose import is_sparse
+from ordinate.attention.classes import is_sparse
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, Pairwise, Shaw, Upe
 from ordinate.encodings.class_vectors import Group

@@ -1,19 +1,28 @@
 """Attention: pure functions, thin modules over them, named hooks."""
 
-from ordinate.attention.attention import (
+from ordinate.attention.classes import Plan, attend, dense_attention, plan, sparse_attention
+from ordinate.attention.concat import (
     ConcatAttention,
     ContentAttention,
     HybridAttention,
     PositionalAttention,
     ScoredAttention,
 )
-from ordinate.attention.choose import attend
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
-from ordinate.attention.forms import FORMS, Class, Content, ContentClass, Form
+from ordinate.attention.heads import (
+    FORMS,
+    Class,
+    ClassKeys,
+    ClassOnly,
+    Content,
+    ContentClass,
+    ContentKeys,
+    Form,
+    MultiHead,
+)
 from ordinate.attention.hooks import Hook, captured, hooks, patched
 from ordinate.attention.memory import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
-from ordinate.attention.multihead import ClassKeys, ClassOnly, ContentKeys, MultiHead
-from ordinate.attention.table import TableAttention, dense_attention, sharpness
+from ordinate.attention.table import TableAttention, densify, sharpness
 
 __all__ = [
     "FORMS",
@@ -35,6 +44,7 @@ __all__ = [
     "Look",
     "MemoryAttention",
     "MultiHead",
+    "Plan",
     "PositionalAttention",
     "ScoredAttention",
     "TableAttention",
@@ -44,8 +54,11 @@ __all__ = [
     "attention_weights",
     "captured",
     "dense_attention",
+    "densify",
     "hooks",
     "mix",
     "patched",
+    "plan",
     "sharpness",
+    "sparse_attention",
 ]

@@ -8,6 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
 
+from ordinate.attention.kernels import each_member
+
 AT_ONCE = 2**18
 """Numbers that are transformed in one call: more of them leave the cache, and each costs twice as much."""
 
@@ -52,17 +54,8 @@ class _Convolutions(torch.autograd.Function):
         ctx.save_for_backward(over_kernels, over_x)
 
     @staticmethod
-    def vmap(
-        info: Any, in_dims: tuple[int | None, ...], *args: Tensor
-    ) -> tuple[tuple[Tensor, ...], tuple[int, ...]]:
-        """One call for each member of an ensemble."""
-        calls = [
-            _Convolutions.apply(  # type: ignore[no-untyped-call]
-                *(a if dim is None else a.select(dim, k) for a, dim in zip(args, in_dims, strict=True))
-            )
-            for k in range(info.batch_size)
-        ]
-        return tuple(torch.stack(parts) for parts in zip(*calls, strict=True)), (0, 0, 0)
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Any, Any]:
+        return each_member(_Convolutions, info, in_dims, args)
 
     @staticmethod
     @once_differentiable

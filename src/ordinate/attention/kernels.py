@@ -1,11 +1,50 @@
-"""Numeric kernels behind the models, each checked against a slow obvious one in the tests."""
+"""Numeric kernels behind the models, each checked against a slow obvious one in the tests; and what kernels share."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import FunctionCtx, once_differentiable
+
+
+def autocast_dtype(x: Tensor) -> torch.dtype:
+    """What products with x are computed in: as autocast says on its device, or as it is."""
+    device = x.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return x.dtype
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[Any]:
+    """Inside, operations on the device of x compute in the precision of what they are given."""
+    device = x.device.type
+    available = torch.amp.is_autocast_available(device)
+    return torch.autocast(device, enabled=False) if available else nullcontext()
+
+
+def each_member(
+    function: type[torch.autograd.Function],
+    info: Any,
+    in_dims: tuple[int | None, ...],
+    args: tuple[Any, ...],
+    outputs: int | None = None,
+) -> tuple[Any, Any]:
+    """`torch.vmap` of a function: one call for each member of an ensemble, stacked.
+
+    Of several outputs only the first `outputs` are, where others serve the backward pass of a call alone.
+    """
+    calls = [
+        function.apply(
+            *(a if dim is None else a.select(dim, k) for a, dim in zip(args, in_dims, strict=True))
+        )
+        for k in range(info.batch_size)
+    ]
+    if not isinstance(calls[0], tuple):
+        return torch.stack(calls), 0
+    stacked = tuple(torch.stack(parts) for parts in zip(*(call[:outputs] for call in calls), strict=True))
+    return stacked, (0,) * len(stacked)
 
 
 def positional_layer(

@@ -23,10 +23,9 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
 
-from ordinate.attention.decay import content_decay_attention, decay_attention, present_weights
-from ordinate.attention.hard import hard_weights
+from ordinate.attention.decay import content_decay_attention, decay_attention, lag_attention
+from ordinate.attention.dot_product import hard_weights, present_weights
 from ordinate.attention.hooks import Hook
-from ordinate.attention.toeplitz import lag_attention
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, SlopeBias
 from ordinate.encodings.helpers import by_lag
@@ -208,7 +207,7 @@ class MemoryAttention(nn.Module):
             if encoding.reads_scores:
                 scores = encoding.scores(scores, coordinates, self.layer)
             if listened:
-                return self._in_the_open(x, scores if gain is None else scores + gain[..., None])
+                return self._explicit(x, scores if gain is None else scores + gain[..., None])
             mixed = (
                 self._weights(scores) @ x[:, None]
                 if self.looking.hard
@@ -246,7 +245,7 @@ class MemoryAttention(nn.Module):
             return hard_weights(scores)
         return present_weights(scores, normalised=self.normalised)
 
-    def _in_the_open(self, x: Tokens, scores: Float[Tensor, "#batch head query key"]) -> Tokens:
+    def _explicit(self, x: Tokens, scores: Float[Tensor, "#batch head query key"]) -> Tokens:
         """Step by step as the formula says, for those who listen to hooks."""
         weights = self.weights(self._weights(self.scores(scores)))
         values = self.values(torch.einsum("btw,hvw->bhtv", x, self.w_v))

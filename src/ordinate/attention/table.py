@@ -12,8 +12,10 @@ import math
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from typing_extensions import override
 
-from ordinate.attention.attention import ConcatAttention, PositionalAttention
+from ordinate.attention.concat import ConcatAttention, PositionalAttention
+from ordinate.attention.dot_product import mix
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, VectorEncoding
 from ordinate.errors import OrdinateError
@@ -41,12 +43,14 @@ class TableAttention(ConcatAttention):
         self.register_buffer("source", source)
         self.register_buffer("weight", weight)
         self.whole = bool((weight == 1).all())
+        self.furthest: list[int] = source.cpu().amax(0).cummax(0).values.tolist() if source.numel() else []
+        """The furthest source of the first 1, 2, ... places: known beforehand, no device is waited for."""
 
     def rows(self, tokens: int) -> tuple[Int[Tensor, "head token"], Float[Tensor, "head token"]]:
         """Sources and weights of a sequence of so many tokens, the dummy included; all sources must be there."""
         given = tokens - 1
         source = self.source[:, :given]
-        if given > self.source.shape[1] or int(source.max()) >= given:
+        if given > len(self.furthest) or (given and self.furthest[given - 1] >= given):
             raise OrdinateError(
                 f"{given} tokens, but these tables of sources were made for {self.source.shape[1]}: "
                 f"give {self.source.shape[1]} tokens"
@@ -55,17 +59,15 @@ class TableAttention(ConcatAttention):
         weight = torch.cat([self.weight[:, :given], self.weight.new_ones(self.heads, 1)], dim=1)
         return torch.where(source < 0, given, source), weight
 
-    def find_weights(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
-    ) -> Float[Tensor, "head token token"]:
-        """The table as a matrix."""
-        source, weight = self.rows(len(coordinates))
+    def dense(self, tokens: int) -> Float[Tensor, "head token token"]:
+        """The table as a matrix of weights."""
+        source, weight = self.rows(tokens)
         dense = weight.new_zeros(*source.shape, source.shape[1])
         dense.scatter_(-1, source[..., None], weight[..., None])
         dense[..., -1] += (1 - weight) * (source < source.shape[1] - 1)
-        weights: Tensor = self.weights(dense)
-        return weights
+        return dense
 
+    @override
     def mixed(
         self,
         values: Float[Tensor, "batch head token dim"],
@@ -73,9 +75,8 @@ class TableAttention(ConcatAttention):
         coordinates: Coordinates,
         encoding: Encoding,
     ) -> Float[Tensor, "batch head token dim"]:
-        """Gather; through the matrix where somebody listens to the weights."""
         if self.weights.patch is not None:
-            return super().mixed(values, x, coordinates, encoding)
+            return mix(self.weights(self.dense(values.shape[2])), values)
         source, weight = self.rows(values.shape[2])
         taken = values.gather(2, source[None, :, :, None].expand_as(values))
         if self.whole:
@@ -100,7 +101,7 @@ def sharpness(dtype: torch.dtype) -> float:
     return (math.log(4) - math.log(info.tiny) - math.log(info.eps)) * (1 + 4 * info.eps)
 
 
-def dense_attention(table: TableAttention, positions: VectorEncoding) -> PositionalAttention:
+def densify(table: TableAttention, positions: VectorEncoding) -> PositionalAttention:
     """The same layer with query and key weights, for P = I.
 
     Keys are the position itself, k_j = p_j, and the query of token i is its row of wanted scores times sqrt(d),
@@ -111,15 +112,18 @@ def dense_attention(table: TableAttention, positions: VectorEncoding) -> Positio
     if positions.width != capacity:
         raise OrdinateError(f"one-hot positions of width {capacity} are needed, got width {positions.width}")
     dtype = table.to_values.weight.dtype
-    dense = PositionalAttention(table.width, table.heads, positions, table.layer).to(dtype)
+    dense = PositionalAttention(table.width, table.heads, positions, table.layer)
+    dense = dense.to(table.weight.device, dtype)
     source, weight = (part.double() if part.is_floating_point() else part for part in table.rows(capacity))
-    scores = torch.full((table.heads, capacity, capacity), -math.inf, dtype=torch.float64)
+    scores = torch.full(
+        (table.heads, capacity, capacity), -math.inf, dtype=torch.float64, device=source.device
+    )
     scores.scatter_(-1, source[..., None], weight.log()[..., None])
     rest = torch.where(source < capacity - 1, (1 - weight).log(), scores[..., -1])
     scores[..., -1] = rest
     scores = scores - scores.amax(-1, keepdim=True)
     scores = scores.clamp(min=-sharpness(dtype)) * math.sqrt(capacity)
-    eye = torch.eye(capacity, dtype=torch.float64).expand(table.heads, -1, -1)
+    eye = torch.eye(capacity, dtype=torch.float64, device=source.device).expand(table.heads, -1, -1)
     with torch.no_grad():
         both = torch.stack([scores.transpose(1, 2), eye])  # two head dim token
         dense.query_key.weight.copy_(both.reshape(-1, capacity))

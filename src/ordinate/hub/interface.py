@@ -23,8 +23,7 @@ from transformers.masking_utils import (
 )
 
 from ordinate.attention import attend, attention_scores, mix
-from ordinate.attention.decay import present_weights
-from ordinate.attention.multihead import Looked
+from ordinate.attention.dot_product import QKV, isolate_groups, present_weights
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Pairs
 from ordinate.encodings.helpers import Cache
@@ -106,8 +105,8 @@ def class_attention(
 ) -> tuple[Float[Tensor, "batch query head dim"], None]:
     """Attend over the classes of a layer.
 
-    Fused, dense or sparse by the pattern, unless weights must be at hand: to drop some of them, for a mask that says
-    more than what is padding, for queries that follow on cached keys, or on another device than the CPU.
+    Weights must be at hand to drop some of them, for a mask that says more than what is padding, and for queries that
+    follow on cached keys; otherwise `plan` decides for each group of heads.
     """
     layer = getattr(module, "class_vectors", None)
     if not isinstance(layer, ClassVectors):
@@ -117,29 +116,30 @@ def class_attention(
     tokens, past = key.shape[2], key.shape[2] - query.shape[2]
     pairs = layer.pairs(tokens, past)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    looked = Looked(query, key if layer.content else None, value)
+    qkv = QKV(query, key if layer.content else None, value)
     padding = attention_mask is None or (attention_mask.dtype == torch.bool and attention_mask.shape[2] == 1)
-    if padding and not past and not dropout and query.device.type == "cpu":
-        mixed = _fused(looked, pairs, attention_mask, scale)
+    if padding and not past and not dropout:
+        mixed = _by_groups(qkv, pairs, attention_mask, scale)
     else:
-        mixed = _in_the_open(looked, pairs, attention_mask, scale, dropout)
+        mixed = _explicit(qkv, pairs, attention_mask, scale, dropout)
     return mixed.transpose(1, 2), None
 
 
-def _fused(looked: Looked, pairs: tuple[Pairs, ...], present: Present | None, scale: float) -> Heads:
-    """Each group of heads by the faster kernel.
+def _by_groups(qkv: QKV, pairs: tuple[Pairs, ...], present: Present | None, scale: float) -> Heads:
+    """Each group of heads by its own plan.
 
-    Padding is one more column: (q_i, 1 / s) . (k_j, LOW) = q_i . k_j + LOW / s, where classes have a 0. Padded values
-    are 0, so that queries without any other key receive 0.
+    Padding is one more column: (q_i, 1 / s) . (k_j, LOW) = q_i . k_j + LOW / s, where classes have a 0. Padded keys and
+    values are 0: they are never read, and queries without any other key receive 0.
     """
     if present is not None:
-        query, key, values = looked
-        column = (~present.transpose(2, 3)).to(query.dtype).expand(*query.shape[:3], 1) * LOW
-        key = torch.zeros_like(query) if key is None else key
-        looked = Looked(
+        query, key, value = qkv
+        padded = ~present.transpose(2, 3)
+        column = padded.to(query.dtype).expand(*query.shape[:3], 1) * LOW
+        key = torch.zeros_like(query) if key is None else key.masked_fill(padded, 0.0)
+        qkv = QKV(
             torch.cat([query, query.new_full((*query.shape[:3], 1), 1 / scale)], -1),
             torch.cat([key, column], -1),
-            values.masked_fill(~present.transpose(2, 3), 0.0),
+            value.masked_fill(padded, 0.0),
         )
         pairs = tuple(
             group
@@ -149,22 +149,31 @@ def _fused(looked: Looked, pairs: tuple[Pairs, ...], present: Present | None, sc
         )
     mixed, first = [], 0
     for group in pairs:
-        part = looked.part(slice(first, first + group.heads))
+        part = qkv.part(slice(first, first + group.heads))
         mixed.append(attend(*part, group.pattern, vectors=group.vectors, scale=scale))
         first += group.heads
     return torch.cat(mixed, dim=1) if len(mixed) > 1 else mixed[0]
 
 
-def _in_the_open(
-    looked: Looked, pairs: tuple[Pairs, ...], mask: Tensor | None, scale: float, dropout: float | int
+def _explicit(
+    qkv: QKV, pairs: tuple[Pairs, ...], mask: Tensor | None, scale: float, dropout: float | int
 ) -> Float[Tensor, "batch head query dim"]:
     """Scores, weights and mixing one after the other; the mask is true where attended, or a number to add."""
-    query, key, values = looked
+    (query, key, value), rows = isolate_groups(qkv, pairs, _attended(mask))
+    assert query is not None
     scores = attention_scores(query * (scale * query.shape[-1] ** 0.5), key, pairs=pairs)
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
     weights = nn.functional.dropout(present_weights(scores, normalised=True), dropout)
-    return mix(weights.to(values.dtype), values)
+    mixed = mix(weights.to(value.dtype), value)
+    return mixed if rows is None else mixed.masked_fill(rows[..., None], float("nan"))
+
+
+def _attended(mask: Tensor | None) -> Tensor | None:
+    """Where a mask lets queries look; -inf or the lowest number of the format is not."""
+    if mask is None or mask.dtype == torch.bool:
+        return mask
+    return mask > torch.finfo(mask.dtype).min
 
 
 def class_mask(
@@ -194,7 +203,7 @@ def class_mask(
         )
         return full
     present = prepare_padding_mask(attention_mask, kv_length, kv_offset)
-    if present is None or bool(present.all()):
+    if present is None or (present.device.type == "cpu" and bool(present.all())):  # no device is waited for
         return None
     padded: Tensor = present[:, None, None, kv_offset : kv_offset + kv_length].bool()
     return padded

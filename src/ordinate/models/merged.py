@@ -29,7 +29,7 @@ from ordinate.attention import (
     attention_scores,
     attention_weights,
 )
-from ordinate.attention.kernels import content_layer, positional_layer
+from ordinate.attention.kernels import autocast_dtype, content_layer, positional_layer, without_autocast
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, NoPosition, VectorEncoding
 
@@ -74,9 +74,8 @@ def merged_forward(
     model: "Transformer", x: Float[Tensor, "batch token feature"], coordinates: Coordinates
 ) -> Float[Tensor, "batch token-1 out"]:
     """Compute the model's outputs from inputs with the dummy, which no output is read from."""
-    device = x.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
-    with torch.autocast(device, enabled=False):
+    dtype = autocast_dtype(x)
+    with without_autocast(x):
         merged = _kept(model, coordinates)
         positional = merged.layers[0].weights is not None
         if encodes_first(model):
@@ -127,7 +126,10 @@ def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
     encode: Tensor = model.encode.weight.T
     encode_bias: Tensor = model.encode.bias
     if encodes_first(model):
-        encode, encode_bias = torch.eye(width).to(encode), torch.zeros_like(encode_bias)
+        encode, encode_bias = (
+            torch.eye(width, dtype=encode.dtype, device=encode.device),
+            torch.zeros_like(encode_bias),
+        )
     bias = torch.cat([encode_bias[None], down_bias[:-1]])
     attended_bias = value_bias[:, None] @ out + output_bias[:, None] @ up_attended
     shifts = ((bias[:, None] @ inner.sum(1) + attended_bias)[:, 0] + up_bias).unbind()

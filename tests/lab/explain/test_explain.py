@@ -161,7 +161,7 @@ def test_a_model_that_answers_right_depends_on_what_is_needed(task, text, by_han
 
 
 def test_a_sparse_model_at_sixty_digits_still_shows_its_weights(encoder, addition):
-    from ordinate.attention.choose import is_sparse
+    from ordinate.attention.classes import is_sparse
     from ordinate.lab.explain.parts import pairwise_encoding
 
     text = "1" * 60 + "+" + "8" * 60

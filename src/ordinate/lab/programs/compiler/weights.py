@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import TableAttention, dense_attention
+from ordinate.attention import TableAttention, densify
 from ordinate.attention.table import DUMMY_SOURCE
 from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.lab.programs.compiler.columns import Allocation, Head, Layer
@@ -50,7 +50,7 @@ def with_queries_and_keys(model: Transformer) -> Transformer:
     for block in model.blocks:
         assert isinstance(block.attention, TableAttention)
         assert isinstance(model.encoding, VectorEncoding)
-        attentions.append(dense_attention(block.attention, model.encoding))
+        attentions.append(densify(block.attention, model.encoding))
     dense = Transformer(
         model.features,
         model.decode.out_features,

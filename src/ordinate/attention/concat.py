@@ -14,8 +14,9 @@ import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
+from typing_extensions import override
 
-from ordinate.attention.dot_product import attention_scores, attention_weights, mix
+from ordinate.attention.dot_product import QKV, attention_scores, attention_weights, isolate_groups, mix
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Combined, Encoding, VectorEncoding
@@ -40,11 +41,6 @@ class ConcatAttention(nn.Module, ABC):
         self.weights, self.values, self.output = Hook(), Hook(), Hook()
 
     @abstractmethod
-    def find_weights(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
-    ) -> Float[Tensor, "*batch head token token"]:
-        """Where every token looks."""
-
     def mixed(
         self,
         values: Float[Tensor, "batch head token dim"],
@@ -53,7 +49,6 @@ class ConcatAttention(nn.Module, ABC):
         encoding: Encoding,
     ) -> Float[Tensor, "batch head token dim"]:
         """The values that every token receives."""
-        return mix(self.find_weights(x, coordinates, encoding), values)
 
     def forward(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
@@ -82,10 +77,14 @@ class ScoredAttention(ConcatAttention):
     ) -> Float[Tensor, "*batch token source"]:
         """What queries and keys are made of."""
 
-    def find_weights(
-        self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
-    ) -> Float[Tensor, "*batch head token token"]:
-        """Where every token looks."""
+    @override
+    def mixed(
+        self,
+        values: Float[Tensor, "batch head token dim"],
+        x: Float[Tensor, "batch token width"],
+        coordinates: Coordinates,
+        encoding: Encoding,
+    ) -> Float[Tensor, "batch head token dim"]:
         query, key = rearrange(
             self.query_key(self.source(x, coordinates, encoding)),
             "... token (two head dim) -> two ... head token dim",
@@ -93,16 +92,20 @@ class ScoredAttention(ConcatAttention):
             head=self.heads,
         )
         query, key = encoding.rotate(query, key, coordinates)
+        pairs = encoding.pairs(coordinates, self.layer)
+        if query.dim() == values.dim():
+            (query, key, values), rows = isolate_groups(QKV(query, key, values), pairs)
+        else:  # of positions, which are finite
+            (_, _, values), rows = isolate_groups(QKV(None, None, values), pairs)
+        assert query is not None
+        assert key is not None
         scores = attention_scores(
-            self.query(query),
-            self.key(key),
-            pairs=encoding.pairs(coordinates, self.layer),
-            bias=encoding.bias(coordinates, self.layer),
+            self.query(query), self.key(key), pairs=pairs, bias=encoding.bias(coordinates, self.layer)
         )
         if encoding.reads_scores:
             scores = encoding.scores(scores, coordinates, self.layer)
-        weights: Tensor = self.weights(attention_weights(self.scores(scores)))
-        return weights
+        mixed = mix(self.weights(attention_weights(self.scores(scores))), values)
+        return mixed if rows is None else mixed.masked_fill(rows[..., None], float("nan"))
 
 
 class ContentAttention(ScoredAttention):
@@ -111,10 +114,10 @@ class ContentAttention(ScoredAttention):
     def __init__(self, width: int, heads: int, layer: int = 0) -> None:
         super().__init__(width, heads, source_width=width, layer=layer)
 
+    @override
     def source(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "batch token width"]:
-        """X."""
         return x
 
 
@@ -129,10 +132,10 @@ class PositionalAttention(ScoredAttention):
     ) -> None:
         super().__init__(width, heads, source_width=positions.width, layer=layer, dim=dim)
 
+    @override
     def source(
         self, x: Tensor, coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "token position"]:
-        """P."""
         return _vectors(encoding, coordinates).to(self.query_key.weight.dtype)
 
 
@@ -142,10 +145,10 @@ class HybridAttention(ScoredAttention):
     def __init__(self, width: int, heads: int, positions: VectorEncoding, layer: int = 0) -> None:
         super().__init__(width, heads, source_width=width + positions.width, layer=layer)
 
+    @override
     def source(
         self, x: Float[Tensor, "batch token width"], coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "batch token source"]:
-        """X | P."""
         return torch.cat([x, _vectors(encoding, coordinates).to(x.dtype).expand(len(x), -1, -1)], dim=-1)
 
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ordinate.attention import chunked
-from ordinate.attention.choose import attend, is_sparse
-from ordinate.attention.layout import layout_of
-from ordinate.attention.pairwise import dense_attention
+from ordinate.attention import attend, dense, dense_attention
+from ordinate.attention.classes import is_sparse
+from ordinate.attention.tables import dense_tables
 from ordinate.errors import OrdinateError
 from tests.attention.pairs import (
     FORMS,
@@ -23,15 +22,16 @@ from tests.attention.pairs import (
     window,
 )
 
+CPU = torch.device("cpu")
 forms, heads_apart = st.sampled_from(FORMS), st.sampled_from([1, 2])
 
 
 @pytest.fixture
 def chunks(monkeypatch):
     """Chunks of a few queries, and weights made again."""
-    monkeypatch.setattr(chunked, "CHUNK", 8)
-    monkeypatch.setattr(chunked, "QUERIES", 3)
-    monkeypatch.setattr(chunked, "KEEP", (0, 0))
+    monkeypatch.setattr(dense, "CHUNK", 8)
+    monkeypatch.setattr(dense, "QUERIES", 3)
+    monkeypatch.setattr(dense, "KEEP", (0, 0))
 
 
 @given(pieces(), forms, heads_apart, st.booleans())
@@ -51,8 +51,8 @@ def test_it_is_the_formula(parts, form, tables, bias):
 def test_chunks_are_the_formula(parts, form, tables, bias, size, keep):
     pattern = pattern_of(*parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunked, "CHUNK", size)
-        patch.setattr(chunked, "KEEP", keep)
+        patch.setattr(dense, "CHUNK", size)
+        patch.setattr(dense, "KEEP", keep)
         assert_same(
             dense_attention, slow, pattern, arguments(pattern, form, tables=tables, bias=bias), scale=0.7
         )
@@ -63,7 +63,7 @@ def test_chunks_are_the_formula(parts, form, tables, bias, size, keep):
 @pytest.mark.parametrize("clip", [1, 5, 6])
 def test_offsets_are_the_formula(form, tables, clip, chunks):
     pattern = relative(7, clip)
-    assert (layout_of(pattern).diagonals is None) == (clip == 1)  # three classes are looked up
+    assert (dense_tables(pattern, CPU).diagonals is None) == (clip == 1)  # three classes are looked up
     assert_same(dense_attention, slow, pattern, arguments(pattern, form, tables=tables), scale=0.7)
 
 
@@ -71,7 +71,7 @@ def test_offsets_without_all_pairs_are_the_formula(chunks):
     place = torch.arange(6)
     offset = place - place[:, None]
     causal = pattern_of(torch.where(offset <= 0, 5 - offset, -1), count=11)
-    assert layout_of(causal).diagonals is not None
+    assert dense_tables(causal, CPU).diagonals is not None
     assert_same(dense_attention, slow, causal, arguments(causal, "content + class"))
 
 
@@ -79,7 +79,7 @@ def test_offsets_without_all_pairs_are_the_formula(chunks):
 @pytest.mark.parametrize("tables", [1, 2])
 @pytest.mark.parametrize("form", ["content", "class", "class only"])
 def test_a_bias_on_every_pair(size, tables, form, monkeypatch):
-    monkeypatch.setattr(chunked, "CHUNK", size)
+    monkeypatch.setattr(dense, "CHUNK", size)
     pattern = window(5, 3)
     extra = torch.randn(tables, 5, 5, dtype=torch.float64, requires_grad=True)
     assert_same(dense_attention, slow, pattern, arguments(pattern, form, tables=1), scores_bias=extra)
@@ -103,7 +103,7 @@ def test_gradients(pattern, chunks):
 
 @pytest.mark.parametrize("keep", [(0, 0), (2, 0), (9, 0)], ids=["none", "some", "all"])
 def test_a_second_backward_pass_is_the_first(keep, chunks, monkeypatch):
-    monkeypatch.setattr(chunked, "KEEP", keep)
+    monkeypatch.setattr(dense, "KEEP", keep)
     pattern = relative(7, 6)
     given = arguments(pattern, "content + class")
     out = dense_attention(given["query"], given["key"], given["value"], pattern, vectors=given["vectors"])
@@ -145,14 +145,14 @@ class Largest(TorchDispatchMode):
 def test_nothing_large_is_made(clip):
     tokens, heads, dim = 256, 8, 16
     pattern = relative(tokens, clip)
-    layout_of(pattern)
+    dense_tables(pattern, CPU)
     make = lambda *shape: torch.randn(*shape, requires_grad=True)  # noqa: E731
     query, key, value = (make(2, heads, tokens, dim) for _ in range(3))
     vectors = make(1, pattern.classes, dim)
     with Largest() as largest:
         dense_attention(query, key, value, pattern, vectors=vectors).sum().backward()
     all_scores, gathered = 2 * heads * tokens**2, tokens**2 * dim
-    assert largest.size <= 2 * chunked.CHUNK < min(all_scores, gathered)
+    assert largest.size <= 2 * dense.CHUNK < min(all_scores, gathered)
 
 
 @pytest.mark.parametrize("function", [dense_attention, attend])

@@ -1,4 +1,7 @@
-"""The same attention over classes in chunks that stay in the cache, with a backward pass of its own.
+"""Dense attention over classes of pairs: scores of all pairs, but never a [query, key, dim] tensor.
+
+The class term is one product of the queries with the table of class vectors, followed by a lookup. Small inputs are
+computed all at once; large ones in chunks that stay in the cache, with a backward pass of its own.
 
 Where the class depends on key - query only, as in relative encodings, the table is laid out by offset, and the lookup
 is a view: row i of [query, offset], read from its own zero offset on, is row i of [query, key].
@@ -12,17 +15,126 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ordinate.attention.layout import Layout
-from ordinate.attention.members import map_members
+from ordinate.attention.kernels import autocast_dtype, each_member, without_autocast
+from ordinate.attention.tables import DenseTables
 
 CHUNK = 1 << 18
-"""Scores in a chunk: few enough for the cache, enough to hide the cost of a call."""
+"""Scores in a chunk on the CPU: few enough for the cache, enough to hide the cost of a call."""
+DEVICE_CHUNK = 1 << 26
+"""Scores in a chunk on other devices, where calls cost more and only memory is scarce."""
 QUERIES = 128
-"""Queries in a chunk with classes by offset, whose product with the table has queries - 1 columns too many: at most
-so many, and at most half of all."""
+"""Queries in a chunk with classes by offset: min(128, half of the tokens), since the product with the table has
+queries - 1 columns too many."""
 KEEP = 128, 8
-"""Weights that are kept for the backward pass, by query: so many, or so many times the numbers of a value. They are no
-larger than a few of the inputs; chunks beyond that make theirs again."""
+"""Weights kept for the backward pass, by query: 128, or 8 times the numbers of a value, whichever is more. They are no
+larger than a few of the inputs; chunks beyond that compute theirs again."""
+
+
+def chunk_size(device: torch.device) -> int:
+    """Scores computed at once."""
+    return CHUNK if device.type == "cpu" else DEVICE_CHUNK
+
+
+def dense(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    tables: DenseTables,
+    vectors: Float[Tensor, "#head cls dim"] | None,
+    bias: Float[Tensor, "#head cls"] | None,
+    scores_bias: Float[Tensor, "#head token token"] | None,
+    scale: float | int,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """`dense_attention` of inputs that were checked, and are finite where a pair is absent."""
+    added = _added(tables, bias, scores_bias)
+    if query is None:
+        assert added is not None  # a bias was checked to be there
+        return _mix_for_all(torch.softmax(_absent_out(added, tables), -1), value)
+    table = None if vectors is None else with_plain(vectors) * scale
+    batch, heads, tokens, _ = value.shape
+    size = chunk_size(value.device)
+    small = batch * heads * tokens**2 <= size
+    if table is not None and tables.diagonals is not None and not small:
+        table = table.index_select(1, tables.diagonals)
+    apart = any(shared is not None and len(shared) > 1 for shared in (table, added))
+    full = heads * tokens**2 >= size // 2
+
+    def rows(x: Tensor) -> Tensor:
+        """[group, row, token, dim]: a group is a head; or where heads share all, a sample that fills chunks, or all."""
+        if apart:
+            return x.transpose(0, 1)
+        return x if full else x.reshape(1, batch * heads, tokens, -1)
+
+    operands = (rows(query), None if key is None else rows(key), rows(value), table, added)
+    if small:
+        out = _at_once(*operands, tables, scale)
+    else:
+        dtype = autocast_dtype(value)
+        cast = [None if operand is None else operand.to(dtype) for operand in operands]
+        with without_autocast(value):  # which would not reach the backward pass
+            out = _Chunked.apply(*cast, tables, scale, torch.is_grad_enabled())[0]  # type: ignore[no-untyped-call]
+    return out.transpose(0, 1) if apart else out.reshape(batch, heads, tokens, -1)
+
+
+def reached(bad: Float[Tensor, "batch head key"], tables: DenseTables) -> Float[Tensor, "batch head query"]:
+    """How many of the keys marked by 1 every query attends to."""
+    return bad @ tables.attended
+
+
+def with_plain(rows: Float[Tensor, "head cls *dim"]) -> Float[Tensor, "head more *dim"]:
+    """Zeros for plain pairs, whose id comes after the classes."""
+    return torch.cat([rows, rows.new_zeros(len(rows), 1, *rows.shape[2:])], 1)
+
+
+def _added(
+    tables: DenseTables, bias: Tensor | None, scores_bias: Tensor | None
+) -> Float[Tensor, "head query key"] | None:
+    """The terms of the scores that no sample changes."""
+    terms = [] if scores_bias is None else [scores_bias]
+    if bias is not None:
+        looked_up = with_plain(bias).index_select(1, tables.classes.flatten())
+        terms.append(looked_up.view(-1, *tables.classes.shape))
+    return sum(terms[1:], terms[0]) if terms else None
+
+
+def _absent_out(
+    scores: Float[Tensor, "*row query key"], tables: DenseTables
+) -> Float[Tensor, "*row query key"]:
+    return scores if tables.absent is None else scores.masked_fill(tables.absent, float("-inf"))
+
+
+def _mix_for_all(
+    weights: Float[Tensor, "group token token"], value: Float[Tensor, "batch head token dim_v"]
+) -> Float[Tensor, "batch head token dim_v"]:
+    """One product for all samples, and for all heads that share their weights."""
+    parts = value.unflatten(1, (len(weights), -1)).permute(1, 3, 0, 2, 4)
+    mixed = torch.bmm(weights, parts.flatten(2)).view(parts.shape)
+    return mixed.permute(2, 0, 3, 1, 4).flatten(1, 2)
+
+
+def _at_once(
+    query: Tensor,
+    key: Tensor | None,
+    value: Tensor,
+    table: Tensor | None,
+    added: Tensor | None,
+    tables: DenseTables,
+    scale: float,
+) -> Float[Tensor, "group row token dim_v"]:
+    """All at once in ordinary operations: faster than one chunk with a backward pass of its own."""
+    group, row, token, _ = query.shape
+    scores = None
+    if table is not None:
+        by_class = torch.bmm(query.flatten(1, 2), table.expand(group, -1, -1).mT).reshape(group * row, -1)
+        scores = by_class.index_select(1, tables.index).view(-1, token, token)
+    if added is not None:
+        shared = added[:, None].expand(group, row, -1, -1).flatten(0, 1)
+        scores = shared if scores is None else scores + shared
+    if key is not None:
+        scores = add_product(scores, query.flatten(0, 1), key.flatten(0, 1).mT, scale)
+    assert scores is not None  # a query comes with keys or vectors
+    mixed = torch.bmm(torch.softmax(_absent_out(scores, tables), -1), value.flatten(0, 1))
+    return mixed.view(group, row, token, -1)
 
 
 def add_product(scores: Tensor | None, first: Tensor, second: Tensor, scale: float) -> Tensor:
@@ -44,20 +156,21 @@ class _Chunk(NamedTuple):
     """Where pairs are looked up; None where the lookup is a view."""
 
 
-def _chunks(value: Tensor, table: Tensor | None, layout: Layout) -> Iterator[_Chunk]:
+def _chunks(value: Tensor, table: Tensor | None, tables: DenseTables) -> Iterator[_Chunk]:
     """All queries of some rows, then of the next rows."""
     groups, rows, tokens, _ = value.shape
-    skewed = table is not None and layout.diagonals is not None
-    most = max(1, min(CHUNK // tokens, min(QUERIES, -(-tokens // 2)) if skewed else tokens))
+    skewed = table is not None and tables.diagonals is not None
+    size = chunk_size(value.device)
+    most = max(1, min(size // tokens, min(QUERIES, -(-tokens // 2)) if skewed else tokens))
     most = -(-tokens // -(-tokens // most))  # as many chunks, of nearly equal size
-    many = max(1, CHUNK // (most * tokens))
+    many = max(1, size // (most * tokens))
     spans = [slice(first, min(tokens, first + most)) for first in range(0, tokens, most)]
     parts: list[tuple[slice, Tensor | None]] = [(slice(None), None)] * len(spans)
     if skewed:
         parts = [(slice(tokens - span.stop, 2 * tokens - 1 - span.start), None) for span in spans]
     elif table is not None:
-        pairs = (layout.index[span.start * tokens : span.stop * tokens] for span in spans)
-        lookups = (index - span.start * layout.count for index, span in zip(pairs, spans, strict=True))
+        pairs = (tables.index[span.start * tokens : span.stop * tokens] for span in spans)
+        lookups = (index - span.start * tables.count for index, span in zip(pairs, spans, strict=True))
         parts = [(slice(None), lookup) for lookup in lookups]
     for group in range(groups):
         for row in range(0, rows, many):
@@ -76,6 +189,7 @@ def _weights(
     key: Tensor | None,
     table: Tensor | None,
     added: Tensor | None,
+    tables: DenseTables,
     scale: float,
     chunk: _Chunk,
 ) -> Float[Tensor, "row query key"]:
@@ -99,6 +213,8 @@ def _weights(
             assert scores is not None
             scores.baddbmm_(queries, keys, alpha=scale)
     assert scores is not None
+    if tables.absent is not None:
+        scores = scores.masked_fill_(tables.absent[chunk.queries], float("-inf"))
     return torch.softmax(scores, -1)
 
 
@@ -107,7 +223,7 @@ def _of(shared: Tensor, chunk: _Chunk) -> Tensor:
     return shared[chunk.group if len(shared) > 1 else 0]
 
 
-class Chunked(torch.autograd.Function):
+class _Chunked(torch.autograd.Function):
     """The same in chunks that stay in the cache; the backward pass makes the weights again that were not kept."""
 
     @staticmethod
@@ -117,7 +233,7 @@ class Chunked(torch.autograd.Function):
         value: Tensor,
         table: Tensor | None,
         added: Tensor | None,
-        layout: Layout,
+        tables: DenseTables,
         scale: float,
         keep: bool,
     ) -> tuple[Tensor, ...]:
@@ -126,8 +242,8 @@ class Chunked(torch.autograd.Function):
         dim = value.shape[3]
         room = value.numel() // dim * max(KEEP[0], KEEP[1] * dim) if keep else 0
         kept = []
-        for chunk in _chunks(value, table, layout):
-            weights = _weights(query, key, table, added, scale, chunk)
+        for chunk in _chunks(value, table, tables):
+            weights = _weights(query, key, table, added, tables, scale, chunk)
             room -= weights.numel()
             if room >= 0:
                 kept.append(weights)
@@ -136,8 +252,7 @@ class Chunked(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-        """Keep the inputs and the weights."""
-        *tensors, ctx.layout, ctx.scale, _ = inputs
+        *tensors, ctx.tables, ctx.scale, _ = inputs
         ctx.kept = list(output[1:])  # of which the backward pass lets go one by one
         ctx.mark_non_differentiable(*ctx.kept)
         ctx.set_materialize_grads(False)  # no zeros for the weights, which nobody differentiates
@@ -145,13 +260,11 @@ class Chunked(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Any, Any]:
-        """One call for each member, which keeps its own weights."""
-        return map_members(Chunked, info, in_dims, args)
+        return each_member(_Chunked, info, in_dims, args, outputs=1)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor | None, *_: None) -> tuple[Tensor | None, ...]:
-        """Chunk by chunk in the same order."""
         if grad is None:
             return (None,) * 8
         query, key, value, table, added = ctx.saved_tensors
@@ -164,9 +277,9 @@ class Chunked(torch.autograd.Function):
         )
         by_class_of = _Backwards(table)
         kept, ctx.kept = ctx.kept[::-1], []  # a second backward pass makes all of them again
-        for chunk in _chunks(value, table, ctx.layout):
+        for chunk in _chunks(value, table, ctx.tables):
             here, rows = chunk[:3], chunk[:2]
-            weights = kept.pop() if kept else _weights(query, key, table, added, ctx.scale, chunk)
+            weights = kept.pop() if kept else _weights(query, key, table, added, ctx.tables, ctx.scale, chunk)
             grad_query, grad_key, grad_value = (
                 None if pieces is None else pieces.of(chunk, tensor)
                 for pieces, tensor in zip(grads, (query, key, value), strict=True)

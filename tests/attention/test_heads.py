@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ordinate.attention import FORMS, captured, patched
-from ordinate.attention.choose import is_sparse
+from ordinate.attention.classes import is_sparse
 from ordinate.encodings import ENCODINGS
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose

@@ -1,0 +1,258 @@
+"""Attention over classes of pairs: which path computes it, and the public functions.
+
+    score_ij = scale (q_i . k_j + q_i . a_c) + b_c + s_ij,  c = class(i, j);    out_i = sum_j softmax_j(score)_ij v_j
+
+Sums run over the pairs that a pattern attends. `plan` alone decides how they are computed, and says why:
+
+| path | what |
+|---|---|
+| explicit | scores, weights and mixing one after the other, for those who read or replace them |
+| fused | PyTorch's own kernel, where no relation says anything |
+| dense | the scores of all pairs at once |
+| chunked | the same in parts that stay in the cache |
+| sparse | slices of keys: tokens x keys of a query instead of tokens^2 |
+
+**Absent pairs have no influence.** Numbers that are not finite, in a query, key or value, make NaN of the rows that
+attend to that token, and nothing of any other row, nor of its gradients; rows of NaN pass no gradient on.
+
+**A query without any key** is refused: by its pattern on every device; by its mask or by scores of minus infinity on
+the CPU. Elsewhere, and inside of `torch.compile` and `torch.vmap`, finding out would mean to wait: there it receives 0.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakKeyDictionary
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ordinate.attention import dense, sparse
+from ordinate.attention.dot_product import QKV, Heads, Reached, isolate, without_empty_rows
+from ordinate.attention.kernels import autocast_dtype
+from ordinate.attention.tables import dense_tables, sparse_tables
+from ordinate.errors import OrdinateError
+from ordinate.relations.pattern import Pattern
+
+Kernel = Callable[..., Tensor]
+
+# Costs of sparse attention in columns of dense scores; CALLS and SLOT are fitted by eye to windows of 3, 10, 30 keys,
+# forward and backward in float32 on one shared core: with 8 samples of 4 heads both took equally long between 49 and
+# 97, 65 and 129, 97 and 257 tokens; with 128 samples at about half of that, with one at about twice. RUN is an
+# estimate from the time of a call, not a fit.
+CALLS = 64
+SLOT = 4
+RUN = 64
+"""Times runs per token: a run costs a few calls, however short it is."""
+
+_COSTS: "WeakKeyDictionary[Pattern, float]" = WeakKeyDictionary()
+_CHECKED: "WeakKeyDictionary[Pattern, bool]" = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How attention is computed, and why.
+
+    >>> from ordinate.coordinates import Coordinates
+    >>> from ordinate.relations import BoundRelation, window
+    >>> here = Coordinates.of(number=range(2000))
+    >>> print(plan(BoundRelation(window(back=2), [here]).pattern(here), rows=32, device=torch.device("cpu")))
+    sparse: 3 keys a query of 2000 tokens cost as much as 76.1 columns of all pairs
+    """
+
+    path: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
+
+
+def plan(
+    pattern: Pattern | None,
+    *,
+    rows: int,
+    device: torch.device,
+    bias: bool = False,
+    reads_scores: bool = False,
+    explicit: str = "",
+) -> Plan:
+    """The path for a pattern; None is the absence of any relation.
+
+    `rows` are batch times heads, `bias` says that every pair has one of its own, `reads_scores` that an encoding reads
+    the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
+    """
+    few = pattern is not None and is_sparse(pattern)
+    if reads_scores:
+        if pattern is not None and few:
+            raise OrdinateError(
+                f"this encoding reads the scores of all pairs, and the relation has {pattern.keys_per_query:.3g} "
+                f"keys a query of {pattern.tokens} tokens, which sparse attention is for: write a bias "
+                'instead, such as encoding = "kerple-log", or evaluate shorter sequences'
+            )
+        return Plan("explicit", "the encoding reads the scores of all pairs")
+    if explicit:
+        return Plan("explicit", explicit)
+    if pattern is None:
+        return Plan("fused", "no relation")
+    keys, tokens, scores = pattern.keys_per_query, pattern.tokens, rows * pattern.tokens**2
+    if few and not bias:
+        cost = _sparse_cost(pattern)
+        return Plan(
+            "sparse",
+            f"{keys:.3g} keys a query of {tokens} tokens cost as much as {cost:.3g} columns of all pairs",
+        )
+    why = f"{keys:.3g} keys a query of {tokens} tokens"
+    if few:
+        why = "every pair has a bias of its own"
+    most = dense.chunk_size(device)
+    if scores <= most:
+        return Plan("dense", f"{why}, {scores} scores fit into one chunk of {most}")
+    return Plan("chunked", f"{why}, {scores} scores in chunks of {most}")
+
+
+def is_sparse(pattern: Pattern) -> bool:
+    """Whether slots and runs are few enough for sparse attention to be faster."""
+    if CALLS + SLOT * pattern.keys_per_query >= pattern.tokens:  # before blocks are worked out
+        return False
+    return _sparse_cost(pattern) < pattern.tokens
+
+
+def _sparse_cost(pattern: Pattern) -> float:
+    if pattern not in _COSTS:
+        slots = sum(len(block.classes) * (block.last - block.first) for block in pattern.blocks)
+        runs = sum(len(block.runs) for block in pattern.blocks)
+        _COSTS[pattern] = CALLS + (SLOT * slots + RUN * runs) / pattern.tokens
+    return _COSTS[pattern]
+
+
+def attend(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    scores_bias: Float[Tensor, "#head token token"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """`dense_attention` or `sparse_attention`, whichever `plan` takes for the pattern."""
+    rows = value.shape[0] * value.shape[1]
+    chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None)
+    if chosen.path == "sparse":
+        return sparse_attention(query, key, value, pattern, vectors=vectors, bias=bias, scale=scale)
+    return dense_attention(
+        query, key, value, pattern, vectors=vectors, bias=bias, scores_bias=scores_bias, scale=scale
+    )
+
+
+def dense_attention(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    scores_bias: Float[Tensor, "#head token token"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """score_ij = scale (q_i . k_j + q_i . a_c) + b_c + s_ij, c = class(i, j); out_i = sum_j softmax_j(score)_ij v_j.
+
+    Sums run over the attended pairs. Without `key`, `vectors` (a), `bias` (b) or `scores_bias` (s) that term is
+    left out; plain pairs have a = 0 and b = 0. Without `query` the weights have no batch axis and are made once.
+
+    >>> query, key = torch.tensor([0, 1, 1, 2, 2]), torch.tensor([0, 0, 1, 1, 2])
+    >>> back = Pattern(3, 2, query, key, query - key, (0, 3))  # the token itself, and the one before
+    >>> value = torch.tensor([1.0, 2.0, 4.0]).view(1, 1, 3, 1)
+    >>> dense_attention(None, None, value, back, bias=torch.zeros(1, 2)).flatten()
+    tensor([1.0000, 1.5000, 3.0000])
+    """
+    vectors, bias, scores_bias = _checked(pattern, query, key, value, vectors, bias, scores_bias)
+    if not value.numel():
+        return value.clone()
+    tables, empty = dense_tables(pattern, value.device), None
+    if scores_bias is not None:
+        scores_bias, empty = without_empty_rows(scores_bias, tables.absent)
+    kernel = partial(
+        dense.dense, tables=tables, vectors=vectors, bias=bias, scores_bias=scores_bias, scale=scale
+    )
+    reached = partial(dense.reached, tables=tables)
+    out = _apart(kernel, QKV(query, key, value), pattern, reached)
+    return out if empty is None else out.masked_fill(empty, 0.0)
+
+
+def sparse_attention(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """The numbers of `dense_attention`, in time that grows with tokens x keys of a query.
+
+    >>> query, key = torch.tensor([0, 1, 1, 2, 2]), torch.tensor([0, 0, 1, 1, 2])
+    >>> back = Pattern(3, 2, query, key, query - key, (0, 3))  # the token itself, and the one before
+    >>> value = torch.tensor([1.0, 2.0, 4.0]).view(1, 1, 3, 1)
+    >>> sparse_attention(None, None, value, back, bias=torch.zeros(1, 2)).flatten()
+    tensor([1.0000, 1.5000, 3.0000])
+    """
+    vectors, bias, _ = _checked(pattern, query, key, value, vectors, bias)
+    if not value.numel():
+        return value.clone()
+    tables = sparse_tables(pattern, value.device)
+    kernel = partial(sparse.sparse, tables=tables, vectors=vectors, bias=bias, scale=scale)
+    return _apart(kernel, QKV(query, key, value), pattern, partial(sparse.reached, tables=tables))
+
+
+def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:
+    """The kernel's output, without influence of what is absent."""
+    if len(pattern.query) == pattern.tokens**2:
+        return kernel(*qkv)
+    finite, rows = isolate(qkv, reached)
+    return kernel(*finite).masked_fill(rows[..., None], float("nan"))
+
+
+def _checked(
+    pattern: Pattern,
+    query: Tensor | None,
+    key: Tensor | None,
+    value: Tensor,
+    vectors: Tensor | None,
+    bias: Tensor | None,
+    scores_bias: Tensor | None = None,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Refuse what has no answer; the tables in the precision of the values, unless autocast decides it."""
+    if (query is None) != (key is None and vectors is None):
+        raise OrdinateError("a query needs keys or class vectors, and they need a query")
+    if query is None and bias is None and scores_bias is None:
+        raise OrdinateError("attention without scores: give a query with keys or class vectors, or a bias")
+    if value.shape[2] != pattern.tokens:
+        raise OrdinateError(f"the pattern has {pattern.tokens} tokens, the values have {value.shape[2]}")
+    for table in (vectors, bias):
+        if table is not None and table.shape[1] != pattern.classes:
+            raise OrdinateError(f"the pattern has {pattern.classes} classes, the table has {table.shape[1]}")
+    check_queries(pattern)
+    if autocast_dtype(value) != value.dtype:
+        return vectors, bias, scores_bias
+    for name, x in (("query", query), ("key", key)):
+        if x is not None and x.dtype != value.dtype:
+            raise OrdinateError(
+                f"{name} is {x.dtype} and value is {value.dtype}: write {name}.to(value.dtype)"
+            )
+    vectors, bias, scores_bias = (x if x is None else x.to(value.dtype) for x in (vectors, bias, scores_bias))
+    return vectors, bias, scores_bias
+
+
+def check_queries(pattern: Pattern) -> None:
+    """Refuse a query without a key, whose weights would be 0 / 0."""
+    if pattern in _CHECKED:
+        return
+    counts = torch.bincount(pattern.query, minlength=pattern.tokens)
+    if not bool(counts.all()):
+        raise OrdinateError(f"query {int(counts.argmin())} has no key to attend to: give it at least one")
+    _CHECKED[pattern] = True
