@@ -40,7 +40,7 @@ def bucket(difference: Int[Tensor, "..."], buckets: int, furthest: int) -> Int[T
     [15, 8, 1, 0, 17, 23, 24, 31]
     """
     half = buckets // 2
-    bounds = torch.tensor(_bounds(half, furthest), device=difference.device)
+    bounds = torch.tensor(_bounds(half, furthest)).to(difference.device)
     return torch.bucketize(difference.abs(), bounds, right=True) + half * (difference > 0)
 
 
@@ -96,18 +96,20 @@ class T5(
 
     @override
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
-        behind = -torch.arange(len(coordinates), device=self.table.device)
-        return self.table[:, bucket(behind, self.buckets, self.furthest)]
+        return self.table[:, self._bucket(0, -len(coordinates))]
 
     @override
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:
-        tokens, device = len(coordinates), self.table.device
+        tokens = len(coordinates)
+        return by_difference(self.table[:, self._bucket(tokens - 1, -tokens)])
 
-        def find() -> Tensor:
-            ahead = torch.arange(tokens - 1, -tokens, -1, device=device)  # j - i while i - j goes up
-            return bucket(ahead, self.buckets, self.furthest)
-
-        return by_difference(self.table[:, self._buckets((tokens, device), find)])
+    def _bucket(self, first: int, end: int) -> Int[Tensor, " difference"]:
+        """The buckets of j - i from the first value down, while i - j goes up."""
+        device = self.table.device
+        return self._buckets(
+            (first, end, device),
+            lambda: bucket(torch.arange(first, end, -1, device=device), self.buckets, self.furthest),
+        )
 
 
 def slopes(heads: int) -> list[float]:

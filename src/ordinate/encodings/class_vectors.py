@@ -287,7 +287,7 @@ class Significance(
         """Waves of the ordinate outside the numbers, zeros inside."""
         names = [coordinates.fields[field] for field in coordinates.field]
         outside = torch.tensor([name not in self.numbers for name in names])
-        return waves(coordinates.ordinate_tensor, self.width) * outside[:, None]
+        return waves(torch.tensor(coordinates.ordinate), self.width) * outside[:, None]
 
     @override
     def embed(

@@ -77,7 +77,7 @@ class PlaceEncoding(Encoding):
         self.table = nn.Parameter(std * torch.randn(rows, width))
         self._places = Cache[tuple[Tensor, int]]()
 
-    def places(self, coordinates: Coordinates) -> Int[Tensor, " token"]:
+    def places(self, coordinates: Coordinates) -> list[int]:
         """The row of every token before any offset."""
         inside = [coordinates.fields[field] in self.inside for field in coordinates.field]
         places = [o + 1 if number else 0 for o, number in zip(coordinates.ordinate, inside, strict=True)]
@@ -89,7 +89,7 @@ class PlaceEncoding(Encoding):
                     f"0 to {furthest - 1} of a field: write model.encoding.furthest = {max(places)} or more and "
                     "train again, or evaluate shorter numbers"
                 )
-        return torch.tensor(places, dtype=torch.long)
+        return places
 
     def vectors(self, coordinates: Coordinates, batch: int) -> Float[Tensor, "#batch token width"]:
         """P; in training with offsets from the global generator of the CPU."""
@@ -97,7 +97,7 @@ class PlaceEncoding(Encoding):
 
         def find() -> tuple[Tensor, int]:
             places = self.places(coordinates)
-            return places.to(device), len(self.table) - 1 - int(places.max())
+            return torch.tensor(places).to(device), len(self.table) - 1 - max(places)
 
         places, room = self._places((coordinates, device), find)
         if not self.training:
