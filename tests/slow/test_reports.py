@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from ordinate.app.cli.main import main
+from ordinate.papers import FIGURES
 from tests.browsing import chromium, needs_browser, open_page  # noqa: F401
+from tests.contrast import faint
+from tests.papers.stored import STORED, stored
 
 ROOT = Path(__file__).parent.parent.parent
 PAPERS = sorted(path.name for path in (ROOT / "results").iterdir() if path.is_dir())
@@ -44,11 +47,17 @@ def test_figures_are_read_by_pointer_and_keys(open_page, pages, paper, width, sc
     assert tip.is_hidden()
     plate.scroll_into_view_if_needed()
     box = page.locator(".drawing").first.bounding_box()
-    # On a narrow screen names of rows take the left third of the arena's map.
-    share = 0.6 if (paper, width) == ("arena", 390) else 0.3
-    page.mouse.move(box["x"] + share * min(box["width"], width), box["y"] + 0.25 * box["height"])
+    share = 0.6 if paper == "arena" else 0.3  # names of rows take the left of the arena's maps
+    page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.25 * box["height"])
     assert tip.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert box["x"] + box["width"] <= width, "the whole figure is on the screen"
+    button = page.get_by_role("button", name="Enlarge").first
+    assert button.is_visible() == (width == 390)
+    if (paper, width) == ("arena", 390):
+        button.click()
+        assert page.locator(".drawing").first.bounding_box()["width"] > width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
@@ -68,3 +77,9 @@ def test_nothing_is_cut_on_paper(pages, open_page, paper):  # noqa: F811
     page.goto((pages / f"{paper}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 794
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_everything_that_is_written_in_a_stored_figure_can_be_read_in_both_schemes(name):
+    for section in FIGURES[name].report(stored(name)).figures():
+        assert faint(section.figure) == []

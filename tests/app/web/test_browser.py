@@ -168,6 +168,10 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     for name in ("first", "second"):
         page.get_by_role("group", name="Related by place").get_by_label(name).uncheck()
     page.wait_for_selector("text=nothing is related")
+    assert not text.is_visible()
+    page.get_by_role("group", name="Related by place").get_by_label("first").check()
+    until(page, "() => document.querySelector('#relation-text').checkVisibility()")
+    assert not page.get_by_role("alert").is_visible()
 
 
 def test_verdicts_can_be_filtered(visit):

@@ -91,8 +91,9 @@ def test_the_same_question_has_the_same_answer(client):
 
 def test_a_task_without_a_model_shows_the_exact_answer(client):
     answer = ask(client, task="sort", text="3 1 2")
-    assert answer["exact"] == ["1.00", "2.00", "3.00"]
+    assert (answer["exact"], answer["tolerance"]) == (["1.00", "2.00", "3.00"], 0.1)
     assert answer["models"] == []
+    assert ask(client, text="1+2")["tolerance"] is None
 
 
 def test_runs_play_too_and_one_that_cannot_says_why_beside_one_that_can(client, done):

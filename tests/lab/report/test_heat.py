@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from ordinate.lab.report import heat
 from ordinate.lab.report.heat import Heat, draw_heat
 from ordinate.lab.report.readings import readings
+from ordinate.lab.report.style import INKS
 
 NAN = float("nan")
 VALUES = np.array(
@@ -45,10 +46,10 @@ def test_the_stairs_run_along_the_left_edges_of_the_cells_named():
     assert not drawn(steps=()).lines
 
 
-def test_letters_are_light_on_dark_cells_and_dark_on_light_ones():
+def test_letters_are_light_on_dark_cells_and_dark_on_light_ones_whatever_the_scheme_makes_of_the_cells():
     colours = {t.get_text(): t.get_color() for t in drawn().texts}
-    assert colours["0.8"] == heat.ON_DARK
-    assert colours["0.002"] == heat.ON_IMAGE
+    assert colours["0.8"] == INKS[False, True]
+    assert colours["0.002"] == INKS[True, False]
 
 
 @pytest.mark.parametrize("values", [np.full((2, 2, 3), NAN), np.full((1, 2, 3), 0.25), np.zeros((1, 2, 3))])

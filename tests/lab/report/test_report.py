@@ -25,6 +25,7 @@ from ordinate.lab.report.report import (
 )
 from ordinate.lab.report.script import SCRIPT
 from ordinate.lab.report.sections import LARGEST_SVG
+from ordinate.lab.report.stylesheet import CSS
 from ordinate.lab.report.verdicts import badge
 
 VOID = {"meta", "img", "br", "link"}
@@ -207,3 +208,9 @@ def test_is_written_whole_and_the_same_each_time(report, tmp_path):
     path = write_report(report, tmp_path / "out" / "report.html")
     assert path.read_text(encoding="utf-8") == render(report)
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_figure_is_never_wider_than_a_phone_unless_it_is_enlarged():
+    wide = [rule.strip() for rule in CSS.split("}") if "min-width: var(--readable)" in rule]
+    assert [rule.rpartition("{")[0].split("{")[-1].strip() for rule in wide] == [".drawing.large"]
+    assert 'classList.toggle("large")' in SCRIPT

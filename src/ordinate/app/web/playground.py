@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ordinate.app.web.answers import answered, exact, measured, question
+from ordinate.app.web.answers import TOLERANCE, answered, exact, measured, question
 from ordinate.app.web.limits import (
     ATTENTION_TOKENS,
     MODELS,
@@ -97,6 +97,7 @@ def play(players: Players, asked: Question) -> dict[str, Any]:
         "tokens": len(batch.coordinates),
         "rows": question(task, batch),
         "exact": exact(task, batch).symbols,
+        "tolerance": TOLERANCE if batch.target.is_floating_point() else None,
         "models": [
             _played(player, task, batch, row["input"], asked)
             if isinstance(player, Player)

@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend
+from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend, shade
 from ordinate.lab.report.panels import Panel
-from ordinate.lab.report.style import GREY, INK, points
+from ordinate.lab.report.style import GREY
 
 DECADES = 15
 """Ranges wider than this get a logarithmic axis,"""
@@ -53,27 +53,12 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
     if panel.trained_to is not None and panel.trained_to >= ticks[0]:
         beyond = [t for t in ticks if t > panel.trained_to]
         end = float(np.sqrt(panel.trained_to * beyond[0])) if beyond else right
-        _shade(axes, panel, left, end, "in training")
+        shade(axes, left, end, "in training", at=_free_height(panel, left, end))
     if panel.reach is not None and panel.reach < right:
-        _shade(axes, panel, panel.reach + 0.5, right, "out of reach")
+        shade(
+            axes, panel.reach + 0.5, right, "out of reach", at=_free_height(panel, panel.reach + 0.5, right)
+        )
     axes.set_xlim(left, right)
-
-
-def _shade(axes: Axes, panel: Panel, left: float, right: float, name: str) -> None:
-    """Shade a range of x and name it in the shade, away from what is drawn there."""
-    axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
-    middle = float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2
-    axes.text(
-        middle,
-        _free_height(panel, left, right),
-        name,
-        transform=axes.get_xaxis_transform(),
-        rotation=90,
-        ha="center",
-        va="center",
-        fontsize=points(8),
-        color=GREY,
-    )
 
 
 def _free_height(panel: Panel, left: float, right: float) -> float:

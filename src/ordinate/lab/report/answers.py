@@ -11,13 +11,12 @@ from matplotlib.patches import Rectangle
 
 from ordinate.lab.explain.explanation import Explanation, Output
 from ordinate.lab.report.explanation import write_value
-from ordinate.lab.report.style import OKABE_ITO, paper_style
+from ordinate.lab.report.style import GREY, OKABE_ITO, RIGHT, WRONG, paper_style
 
 PLACES = 30
 """Most places in one band; longer answers go on in the next."""
 BESIDE = frozenset({"text", "dummy", "sign", "equals"})
 """Fields that have no places in common with the answer."""
-RIGHT, WRONG = "#cfe8df", "#f5d3c1"
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ def answer_places(explanation: Explanation) -> Figure:
 
 def _band(axes: Axes, band: Sequence[int], rows: Sequence[Row], explanation: Explanation) -> None:
     for x, place in enumerate(band):
-        axes.text(x + 0.5, 0.4, str(place), ha="center", va="center", fontsize=7, color="#777777")
-    axes.text(-0.2, 0.4, "place", ha="right", va="center", fontsize=7, color="#777777")
+        axes.text(x + 0.5, 0.4, str(place), ha="center", va="center", fontsize=7, color=GREY)
+    axes.text(-0.2, 0.4, "place", ha="right", va="center", fontsize=7, color=GREY)
     for y, row in enumerate(rows, start=1):
         axes.text(-0.2, y + 0.4, row.name, ha="right", va="center", fontsize=8)
         for x, place in enumerate(band):

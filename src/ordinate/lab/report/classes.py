@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from ordinate.lab.explain.parts import ClassVectors
-from ordinate.lab.report.style import paper_style, size
+from ordinate.lab.report.style import EDGE, paper_style, size
 
 
 class ClassMap(NamedTuple):
@@ -53,7 +53,7 @@ def class_maps(maps: Mapping[str, ClassMap]) -> Figure:
                     interpolation="nearest",
                 )
                 for head in range(1, one.heads):
-                    axes.axvline(head * layer.shape[1] / one.heads - 0.5, color="#444444", lw=0.6)
+                    axes.axvline(head * layer.shape[1] / one.heads - 0.5, color=EDGE, lw=0.6)
                 axes.set_title(f"{label}, layer {number + 1}" if label else f"layer {number + 1}")
                 axes.set_xlabel("coordinate" if one.heads == 1 else f"coordinate, {one.heads} heads")
                 axes.grid(visible=False)

@@ -25,7 +25,18 @@ from matplotlib.ticker import (
 
 from ordinate.lab.report.numbers import show_number, show_power
 from ordinate.lab.report.panels import Drawing, Panel, Series
-from ordinate.lab.report.style import GREY, INK, Look, look_of, paper_style, points, remark, size, thinned
+from ordinate.lab.report.style import (
+    GREY,
+    INK,
+    PAPER,
+    Look,
+    look_of,
+    paper_style,
+    points,
+    remark,
+    size,
+    thinned,
+)
 
 __all__ = [
     "Panel",
@@ -38,6 +49,7 @@ __all__ = [
     "legend",
     "logarithmic",
     "settle",
+    "shade",
     "training_curves",
     "value_curves",
 ]
@@ -160,17 +172,24 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
         return
     beyond = [t for t in ticks if t > trained_to]
     right = (trained_to + beyond[0]) / 2 if beyond else end
+    shade(axes, left, right, "in distribution", at=0.97, va="top")
+
+
+def shade(axes: Axes, left: float, right: float, name: str, *, at: float, va: str = "center") -> None:
+    """Shade a range of x and name it in the shade at this share of the height, readable over lines."""
     axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
     axes.text(
-        (left + right) / 2,
-        0.97,
-        "in distribution",
+        float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2,
+        at,
+        name,
         transform=axes.get_xaxis_transform(),
         rotation=90,
         ha="center",
-        va="top",
+        va=va,
         fontsize=points(8),
         color=GREY,
+        bbox={"facecolor": PAPER, "alpha": 0.8, "edgecolor": "none", "pad": 1},
+        zorder=5,
     )
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ordinate.lab.explain.explanation import Explanation
 from ordinate.lab.report.curves import settle
-from ordinate.lab.report.style import OKABE_ITO, paper_style
+from ordinate.lab.report.style import GRID, WRONG_TEXT, paper_style
 
 MOST_HEADS = 12
 """Heads that are drawn of a layer."""
@@ -150,7 +150,7 @@ def _matrix(axes: Axes, values: Float[ndarray, "row column"], most: float) -> Ax
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(True)
-    axes.set_facecolor("#e6e6e6")
+    axes.set_facecolor(GRID)
     axes.tick_params(length=2, pad=1)
     return axes.imshow(values, cmap="Blues", vmin=0, vmax=most, interpolation="nearest")
 
@@ -179,4 +179,4 @@ def _mark_wrong(axes: Axes, explanation: Explanation) -> None:
     }
     for text in axes.get_yticklabels():
         if text.get_text() in wrong:
-            text.set_color(OKABE_ITO["vermilion"])
+            text.set_color(WRONG_TEXT)

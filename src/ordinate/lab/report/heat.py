@@ -19,8 +19,7 @@ from ordinate.lab.report.style import (
     GRID,
     INK,
     OKABE_ITO,
-    ON_DARK,
-    ON_IMAGE,
+    ink_on,
     paper_style,
     points,
     remark,
@@ -147,13 +146,11 @@ def _write(axes: Axes, colour: tuple[float, ...], row: int, column: int, heat: H
         ground = {"facecolor": GRID, "edgecolor": "none", "pad": points(2)}
         axes.text(column, row, "failed", ha="center", va="center", fontsize=points(8), color=INK, bbox=ground)
         return
-    light = np.dot(colour[:3], (0.299, 0.587, 0.114)) > 0.55
     median = heat.medians[row, column]
     text = show_share(median) if heat.percent else show_number(float(f"{median:.2g}"))  # cells are narrow
     if failed:
         text += f"\n{failed}/{seeds} failed"
-    ink = ON_IMAGE if light else ON_DARK
-    axes.text(column, row, text, ha="center", va="center", fontsize=points(8), color=ink)
+    axes.text(column, row, text, ha="center", va="center", fontsize=points(8), color=ink_on(colour))
 
 
 def _staircase(axes: Axes, heat: Heat) -> None:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from hashlib import sha256
 
-from ordinate.lab.report.style import DARK
+from ordinate.lab.report.style import DARK, INK, LUMA, PAPER, rgb
 
 _PROLOGUE = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
 _ROOT = re.compile(r"<svg[^>]*?\bviewBox=\"([^\"]*)\"[^>]*>")
@@ -43,6 +43,21 @@ def palette(*, dark: bool) -> str:
     return " ".join(f"--c-{light[1:]}: {night if dark else light};" for light, night in _KNOWN.items())
 
 
+def night_filter() -> str:
+    """What `ordinate.lab.report.style.night` does, as a filter of SVG that a page in its dark scheme puts on images."""
+    ground, ink = rgb(DARK[PAPER]), rgb(DARK[INK])
+    rows = [[(row == column) - 2 * part for column, part in enumerate(LUMA)] + [0, 1] for row in range(3)]
+    matrix = " ".join(f"{number:.3g}" for row in [*rows, [0, 0, 0, 1, 0]] for number in row)
+    channels = "".join(
+        f'<feFunc{name} type="linear" slope="{high - low:.4f}" intercept="{low:.4f}"/>'
+        for name, low, high in zip("RGB", ground, ink, strict=True)
+    )
+    return (
+        '<filter id="night" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+        f'<feColorMatrix values="{matrix}"/><feComponentTransfer>{channels}</feComponentTransfer></filter>'
+    )
+
+
 def inline_svg(svg: str, label: str) -> str:
     """The drawing as an element of a page; `label` is escaped and says what it shows.
 
@@ -67,6 +82,8 @@ def inline_svg(svg: str, label: str) -> str:
 def share_shapes(page: str) -> str:
     """Keep each shape that drawings of a page define (letters above all) once, ahead of everything, and each word, too.
 
+    With them stands the filter for images in the dark scheme.
+
     >>> one = '<svg><defs><path id="a" d="M 0 0"/></defs><use href="#a"/></svg>'
     >>> share_shapes(one + one.replace("a", "b")).count("M 0 0")
     1
@@ -85,7 +102,9 @@ def share_shapes(page: str) -> str:
     page = _WORD.sub(lambda match: _use(words[match[0]]) if match[0] in words else match[0], page)
     defined = "".join(f'<path id="{name}" {shape}/>' for shape, name in shapes.items())
     defined += "".join(f'<g id="{name}">{word}</g>' for word, name in words.items())
-    return f'<svg class="shapes" aria-hidden="true"><defs>{defined}</defs></svg>\n{page}' if shapes else page
+    if "<image" in page or "<img" in page:
+        defined += night_filter()
+    return f'<svg class="shapes" aria-hidden="true"><defs>{defined}</defs></svg>\n{page}' if defined else page
 
 
 def _use(name: str) -> str:

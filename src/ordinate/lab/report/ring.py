@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
-from ordinate.lab.report.curves import draw_losses, grid, legend, logarithmic, settle
+from ordinate.lab.report.curves import draw_losses, grid, legend, logarithmic, settle, shade
 from ordinate.lab.report.panels import Drawing, Panel, Series
-from ordinate.lab.report.style import GREY, INK, ON_IMAGE, look_of, paper_style, points, size
+from ordinate.lab.report.style import GREY, INK, look_of, paper_style, points, size
 
 
 def ring_losses(
@@ -95,7 +95,7 @@ def ring_maps(
             each.set_xlabel("key place j")
             each.set_ylabel("query place i")
             edge = filled + 0.5
-            each.plot([0.5, edge, edge], [edge, edge, 0.5], color=ON_IMAGE, lw=1.0, ls="--")
+            each.plot([0.5, edge, edge], [edge, edge, 0.5], color=INK, lw=1.0, ls="--")
         bar = figure.colorbar(image, ax=list(axes[:-1]), shrink=0.8, pad=0.02, extend="both")
         bar.set_label("effective weight, clipped")
         _weights(axes[-1], weights, wanted)
@@ -126,16 +126,5 @@ def _shade_filled(axes: Axes, panel: Panel) -> None:
     assert panel.trained_to is not None
     left, right = float(panel.series[0].x[0]) - 0.5, float(panel.series[0].x[-1]) + 0.5
     edge = float(panel.trained_to) + 0.5
-    axes.axvspan(left, edge, color=INK, alpha=0.07, lw=0, zorder=0)
-    axes.text(
-        (left + edge) / 2,
-        0.475,
-        "filled in training",
-        transform=axes.get_xaxis_transform(),
-        ha="center",
-        va="center",
-        rotation=90,
-        fontsize=points(8),
-        color=GREY,
-    )
+    shade(axes, left, edge, "filled in training", at=0.475)
     axes.set_xlim(left, right)

@@ -31,6 +31,17 @@ SCRIPT = """
     return row;
   };
 
+  // On a phone a figure is as wide as the screen; its letters are as large as elsewhere when it is enlarged.
+  const enlarge = plate => {
+    const button = make("button", "enlarge", "Enlarge");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const large = plate.querySelector(".drawing").classList.toggle("large");
+      button.textContent = large ? "Fit the screen" : "Enlarge";
+    });
+    plate.before(button);
+  };
+
   const wire = plate => {
     const panels = JSON.parse(plate.parentElement.querySelector("script").textContent);
     if (!panels.length) return;
@@ -138,6 +149,6 @@ SCRIPT = """
     plate.addEventListener("blur", hide);
     addEventListener("scroll", hide, { passive: true });
   };
-  document.querySelectorAll(".plate").forEach(wire);
+  document.querySelectorAll(".plate").forEach(plate => { enlarge(plate); wire(plate); });
 })();
 """

@@ -118,17 +118,17 @@ class FigureSection:
         return write_images({"png": self.png, "svg": self.svg}, path)
 
     def body(self) -> str:
-        """Return the drawing as part of the page, a large one as PNG on white, and its readings as data."""
+        """Return the drawing as part of the page, a large one as PNG, and its readings as data."""
         alt = escape(self.alt or self.caption)
-        kind, image = "plate", inline_svg(self.svg.decode(), alt)
+        image = inline_svg(self.svg.decode(), alt)
         if len(image) > LARGEST_SVG:
             picture = b64encode(self.png).decode()
-            kind, image = "plate picture", f'<img src="data:image/png;base64,{picture}" alt="{alt}">'
-        # Letters are as large in every figure; on a phone a wide one scrolls in its plate rather than shrink.
+            image = f'<img src="data:image/png;base64,{picture}" alt="{alt}">'
+        # Letters are as large in every figure; on a phone it is whole, and scrolls in its plate when it is enlarged.
         inches = self.figure.get_figwidth()
         sizes = f"max-width: {100 * inches:.0f}px; --readable: {75 * inches:.0f}px"
         drawing = f'<div class="drawing" style="{sizes}">{image}</div>'
-        plate = f'<div class="{kind} scroll" tabindex="0" role="group">{drawing}</div>'
+        plate = f'<div class="plate scroll" tabindex="0" role="group">{drawing}</div>'
         data = to_json(readings(self.figure)).replace("<", "\\u003c")
         script = f'<script type="application/json">{data}</script>'
         return f"<figure>{plate}<figcaption>{escape(self.caption)}</figcaption>{script}</figure>"

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from numpy import ndarray
 
 OKABE_ITO: dict[str, str] = {
     "black": "#000000",
@@ -49,8 +53,16 @@ ROLES: dict[str, Look] = {
 INK, GREY, EDGE, GRID, PAPER = "#000000", "#555555", "#444444", "#d9d9d9", "#ffffff"
 """What is not a series: text and marks, remarks, frames, lines of the grid, the ground."""
 
-ON_IMAGE, ON_DARK = "#1a1a1a", "#fcfcfc"
-"""Lines and letters over an image, whose ground is the same in every scheme: on its light and on its dark parts."""
+RIGHT, WRONG, WRONG_TEXT = "#cfe8df", "#f5d3c1", "#9a3a00"
+"""The ground of right and of wrong answers, and letters of wrong ones on the ground of the page."""
+
+INKS = {
+    (True, True): "#010101",
+    (True, False): "#020202",
+    (False, True): "#fdfdfd",
+    (False, False): "#fefefe",
+}
+"""Letters on coloured cells, whether they are dark on a light ground and on a dark one (`ink_on`)."""
 
 DARK: dict[str, str] = {
     INK: "#e8eaed",
@@ -58,6 +70,10 @@ DARK: dict[str, str] = {
     EDGE: "#8b939d",
     GRID: "#363c44",
     PAPER: "#1e2227",
+    RIGHT: "#1d4a3b",
+    WRONG: "#60301a",
+    WRONG_TEXT: "#ffb38a",
+    **{ink: "#010101" if dark else "#fefefe" for (_, dark), ink in INKS.items()},
     OKABE_ITO["orange"]: "#e69f00",
     OKABE_ITO["sky"]: "#8fd0ff",
     OKABE_ITO["green"]: "#00d09c",
@@ -67,6 +83,55 @@ DARK: dict[str, str] = {
     OKABE_ITO["purple"]: "#cc79a7",
 }
 """What each colour becomes on a dark ground."""
+
+LUMA = (0.213, 0.715, 0.072)
+"""How bright red, green and blue are."""
+
+
+def rgb(colour: str) -> Float[ndarray, " 3"]:
+    """Red, green and blue from 0 to 1."""
+    return np.array(to_rgb(colour))
+
+
+def night(colours: Float[ndarray, "*pixel 3"]) -> Float[ndarray, "*pixel 3"]:
+    """Colours of an image on a dark ground: brightness is turned over, and the hue stays.
+
+    White becomes the ground and black the ink: a ramp from the ground to the ink is one in both schemes.
+
+    >>> [to_hex(night(rgb(colour))) for colour in ("#ffffff", "#000000")] == [DARK[PAPER], DARK[INK]]
+    True
+    """
+    turned = np.clip(colours + 1 - 2 * (colours @ np.array(LUMA))[..., None], 0, 1)
+    return rgb(DARK[PAPER]) + turned * (rgb(DARK[INK]) - rgb(DARK[PAPER]))
+
+
+def contrast(grounds: Float[ndarray, "*pixel 3"], letters: Float[ndarray, " 3"]) -> Float[ndarray, "*pixel"]:
+    """The ratio of luminances, from 1 to 21; letters need 4.5 on every ground (WCAG 2.2, 1.4.3).
+
+    >>> round(float(contrast(rgb("#ffffff"), rgb("#000000"))), 1)
+    21.0
+    """
+    ratio = _luminance(grounds) / _luminance(letters)
+    return np.asarray(np.maximum(ratio, 1 / ratio))
+
+
+def _luminance(colours: Float[ndarray, "*pixel 3"]) -> Float[ndarray, "*pixel"]:
+    """With the 0.05 that a screen reflects."""
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    return np.asarray(linear @ np.array([0.2126, 0.7152, 0.0722]) + 0.05)
+
+
+def ink_on(cell: Sequence[float]) -> str:
+    """The colour of letters on a cell of an image that can be read in both schemes.
+
+    >>> ink_on((1.0, 1.0, 1.0)), ink_on((0.0, 0.0, 0.0))
+    ('#020202', '#fdfdfd')
+    """
+    grounds = np.array(cell[:3]), night(np.array(cell[:3]))
+    black, white = rgb("#010101"), rgb("#fefefe")
+    light, dark = (bool(contrast(ground, black) > contrast(ground, white)) for ground in grounds)
+    return INKS[light, dark]
+
 
 LAST = ", last"
 """After a role: the last checkpoint of a model whose checkpoint was picked, in the same colour."""

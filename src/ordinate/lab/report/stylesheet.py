@@ -17,6 +17,7 @@ _CSS = """
     --open: #f5d97a; --open-back: #3d3210; --none: #c3c9d1; --none-back: #30363d;
     DARK
   }
+  .drawing image, .drawing img { filter: url(#night); }
 }
 * { box-sizing: border-box; }
 body {
@@ -62,13 +63,16 @@ figure { margin: 0; }
 .plate {
   background: var(--c-ffffff); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
 }
-.plate.picture { background: #ffffff; }
 .plate:focus-visible, .scroll:focus-visible, pre:focus-visible { outline: 2px solid #4a8fe8; outline-offset: 2px; }
 .drawing { position: relative; margin: 0 auto; }
 .shapes { position: absolute; width: 0; height: 0; }
 .drawing svg, .drawing img { display: block; width: 100%; height: auto; }
 .drawing svg { fill: var(--c-000000); }
 .drawing svg * { stroke-linejoin: round; stroke-linecap: butt; }
+.enlarge {
+  display: none; font: inherit; font-size: .875rem; padding: .2rem .7rem; color: inherit; background: var(--panel);
+  border: 1px solid var(--soft); border-radius: .4rem;
+}
 .hint { color: var(--soft); font-size: .8125rem; margin: .4rem 0 0; }
 .guide { position: absolute; border-left: 1px dashed var(--soft); pointer-events: none; }
 .guide.cell { border: 2px solid var(--c-000000); outline: 1px solid var(--c-ffffff); }
@@ -98,7 +102,8 @@ pre {
 }
 @media (max-width: 760px) {
   body { padding: 1.25rem 1rem 3rem; }
-  .drawing { min-width: var(--readable); }
+  .drawing.large { min-width: var(--readable); }
+  .enlarge { display: inline-block; margin: 0 0 .4rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .5rem; }
   .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -125,7 +130,8 @@ pre {
   .scroll th, .scroll td, .cards th, .cards td { padding-left: .2rem; padding-right: .2rem; }
   .plate { border: 0; padding: 0; }
   .drawing { min-width: 0; }
-  .reading, .guide, .dot, .hint { display: none; }
+  .drawing image, .drawing img { filter: none; }
+  .reading, .guide, .dot, .hint, .enlarge { display: none; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   tr, figure, pre { break-inside: avoid; }
   h2 { break-after: avoid; }

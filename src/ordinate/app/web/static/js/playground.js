@@ -110,7 +110,12 @@ export function playground(place, rest, signal) {
   const again = () => { drawBreaks(); last(); };
   function typed() {
     last = () => typed();
-    return ask({ text: text.value }).then((answer) => answer && look(answer));
+    return ask({ text: text.value }).then((answer) => {
+      if (!answer) return;
+      if (answer.rows.length) length.value = Math.max(...answer.rows.map((row) => row.symbols.filter(Boolean).length));
+      fromLength();
+      look(answer);
+    });
   }
   function draw() {
     state.seed = (state.seed + 1) % 2 ** 31;
@@ -165,9 +170,10 @@ export function playground(place, rest, signal) {
   const sign = (model) => h("span", { class: `badge ${model.wrong.length ? "contradicted" : "supported"}` }, model.wrong.length ? "\u2717 wrong" : "\u2713 right");
   function outcome(model, answer) {
     const places = answer.exact.length;
-    if (!model.wrong.length) return h("span", { class: "soft" }, `all ${plural(answer.exact.filter(Boolean).length, "place")}`);
+    const close = answer.tolerance === null ? "" : `; right is within ${answer.tolerance} plus ${100 * answer.tolerance} % of the exact number`;
+    if (!model.wrong.length) return h("span", { class: "soft" }, `all ${plural(answer.exact.filter(Boolean).length, "place")}${close}`);
     const lowest = places - Math.max(...model.wrong);
-    return h("span", { class: "soft" }, `${plural(model.wrong.length, "place")} wrong, the first one, from the right, is place ${lowest}`);
+    return h("span", { class: "soft" }, `${plural(model.wrong.length, "place")} wrong, the first one, from the right, is place ${lowest}${close}`);
   }
 
   function note(answer, at) {
@@ -215,7 +221,7 @@ export function playground(place, rest, signal) {
     }
     curves.show(align([[5, null], [task.longest, null]], ...asked().flatMap((id) => [curve(id, "exact"), curve(id, "symbols")])).filter((_, column) => column !== 1));
     const seen = shown.flatMap((id) => [...measured.get(id).values()]).reduce((sum, known) => sum + known.seen, 0);
-    setText(trained, `Trained on lengths up to ${task.trained}. Dragging the length adds samples${seen ? `: ${number(seen)} drawn so far` : ""}. One seed of each model, no verdict.`);
+    setText(trained, `Trained on lengths up to ${task.trained}. Dragging the length adds samples${seen ? `: ${number(seen)} drawn so far; thin lines and small dots are their single ${noun()}` : ""}. One seed of each model, no verdict.`);
   }
   signal.addEventListener("abort", () => { curves?.close(); sweep.on = false; });
 

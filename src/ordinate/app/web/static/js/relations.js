@@ -30,12 +30,12 @@ export function relations(place, rest, signal) {
     try {
       show(await post("/api/relation", design, { signal: asking.signal }));
       message.hidden = true;
-      result.classList.remove("stale");
+      result.hidden = false;
     } catch (error) {
       if (error.name === "AbortError") return;
       setText(message, told(error));
       message.hidden = false;
-      result.classList.add("stale");
+      result.hidden = true;
     }
   }
 
