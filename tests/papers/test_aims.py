@@ -1,13 +1,15 @@
 """Aims: numbers of curves, differences and shares of a seed, and orderings over seeds and samples."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
 from ordinate.lab.evaluation.statistics import hierarchical_difference
-from ordinate.papers.aims import Beats, Falls, Keeps, Measured, at_least, at_most, sought
+from ordinate.papers.aims import Beats, Keeps, Leads, Point, at_least, at_most
+from ordinate.papers.curves import Measured
 
 POINTS = ["validation", "length=10", "length=20"]
 
@@ -27,12 +29,13 @@ def curve(rows, seconds=(1.0, 2.0, 3.0), samples=100):
         )
         for place, name in enumerate(POINTS)
     }
-    return Measured({"axes": axes, "seconds": list(seconds)}, errors)
+    return {"axes": axes, "seconds": list(seconds)}, errors
 
 
 GOOD = curve([[1.0, 0.9, 0.8], [1.0, 0.92, 0.7], [1.0, 0.94, 0.9]])
 POOR = curve([[1.0, 0.1, 0.0], [0.5, 0.2, 0.0], [0.0, 0.0, 0.0]])
-CURVES = {"good": GOOD, "poor": POOR}
+POOR_AT_10 = Point("poor", "length=10")
+CURVES = Measured({"good": GOOD, "poor": POOR})
 
 
 @pytest.mark.parametrize(
@@ -41,9 +44,13 @@ CURVES = {"good": GOOD, "poor": POOR}
         (at_least("good", "length=10", 0.9, "It is good."), 0.92, "supported"),
         (at_most("good", "length=10", 0.5, "It is poor."), 0.92, "contradicted"),
         (at_most("good", "seconds", 10.0, "It is fast."), 2.0, "supported"),
-        (Falls("It falls.", AtLeast(0.5), "poor", "length=10", "validation"), 0.3, "inconclusive"),
-        (Keeps("It keeps.", AtLeast(0.6), "good", "length=20"), 0.8, "supported"),
-        (Keeps("It keeps.", AtLeast(0.9), "poor", "length=20"), 0.0, "contradicted"),
+        (
+            Leads("It falls.", AtLeast(0.5), Point("poor", "validation"), Point("poor", "length=10")),
+            0.3,
+            "inconclusive",
+        ),
+        (Keeps("It keeps.", AtLeast(0.6), Point("good", "length=20")), 0.8, "supported"),
+        (Keeps("It keeps.", AtLeast(0.9), Point("poor", "length=20")), 0.0, "contradicted"),
         (Beats("A beats B.", AtLeast(0.02), "good", "poor", ("length=10", "length=20")), 0.81, "supported"),
         (Beats("B beats A.", AtLeast(0.02), "poor", "good", ("length=20",)), -0.8, "contradicted"),
         (Beats("A beats A.", AtLeast(0.02), "good", "good", ("length=20",)), 0.0, "inconclusive"),
@@ -67,9 +74,8 @@ def test_aims_are_judged(aim, estimate, verdict):
     ],
 )
 def test_what_small_models_do_not_reach_decides_nothing_and_the_search_is_named(share, scale, verdict):
-    claim = sought(at_least("good", "length=10", share, "It is good."), "symmetry/search-sums").claim(
-        CURVES, scale
-    )
+    aim = replace(at_least("good", "length=10", share, "It is good."), search="symmetry/search-sums")
+    claim = aim.claim(CURVES, scale)
     assert (claim.verdict, claim.sentence, claim.measured.estimate) == (verdict, "It is good.", 0.92)
     not_reached = share == 0.99 and scale == "laptop"
     assert ("not reached at this size, symmetry/search-sums" in claim.reason) == not_reached
@@ -82,7 +88,7 @@ def test_failed_seeds_are_counted_and_never_dropped_in_silence():
         at_least("broken", "length=10", 0.5, "It is good."),
         Beats("A beats B.", AtLeast(0.02), "broken", "good", ("length=10",)),
     ):
-        claim = aim.claim({**CURVES, "broken": broken}, "laptop")
+        claim = aim.claim(Measured({**CURVES.curves, "broken": broken}), "laptop")
         assert (claim.seeds, claim.failed, claim.verdict) == (3, 1, "inconclusive")
 
 
@@ -100,6 +106,6 @@ def test_a_difference_is_the_mean_over_points_and_resamples_seeds():
 
 def test_the_predicate_bounds_are_read():
     assert (
-        Keeps("It keeps little.", AtMost(0.5), "poor", "length=20").claim(CURVES, "laptop").verdict
+        Keeps("It keeps little.", AtMost(0.5), Point("poor", "length=20")).claim(CURVES, "laptop").verdict
         == "supported"
     )

@@ -207,8 +207,8 @@ def test_the_encoding_of_the_documentation_is_set_trained_and_told_of_its_mask(t
     }
     assert result.document["own"] == ["nearness"]
     said = "Your encoding 'nearness' cannot tell left from right and has {} points; behind a causal mask: {}."
-    assert said.format("0.00", "0.00") in LENGTHS.notes(result.document)
+    assert said.format("0.00", "0.00") in LENGTHS.all_notes(result.document)
     points = {"nearness": 0.25, "nearness, causal": 0.5, "alibi": 1.0}
     ranking = [place | {"points": points[place["entrant"]]} for place in result.document["ranking"]]
-    assert said.format("0.25", "0.50") in LENGTHS.notes(result.document | {"ranking": ranking})
+    assert said.format("0.25", "0.50") in LENGTHS.all_notes(result.document | {"ranking": ranking})
     assert "behind a causal mask:" in result.files["html"].read_text(encoding="utf-8")

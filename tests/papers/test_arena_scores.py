@@ -12,8 +12,7 @@ from ordinate.lab.runs import Run
 from ordinate.papers.arena.cells import SIZES, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.figure import heat_of, table_of
-from ordinate.papers.arena.ranking import ranked
-from ordinate.papers.arena.scores import Score, same_models, score
+from ordinate.papers.arena.scores import Score, ranked, same_models, score
 
 
 def scored(entrant, values, contest="copy", learned=True, refused=(), absent="", losses=None):

@@ -7,6 +7,7 @@ from ordinate.lab.runs.archive import unpack
 from ordinate.papers import FIGURES
 from ordinate.papers.arena.cells import SIZES
 from ordinate.papers.arena.contests import FACTORS
+from ordinate.papers.arena.figure import cells_along
 from tests.papers.stored import RESULTS, STORED, stored
 
 NAMES = [name for name in STORED if name.startswith("arena/")]
@@ -19,7 +20,7 @@ def test_every_encoding_has_its_place_and_every_seed_its_number(name):
     assert {place["entrant"] for place in found["ranking"]} == {
         entrant.name for entrant in SIZES["laptop"].entrants
     }
-    assert set(found["contests"]) == {cell.contest.name for cell in FIGURES[name].cells("laptop")}
+    assert set(found["contests"]) == {cell.contest.name for cell in cells_along(found["axis"], "laptop")}
     assert not found["not_ended"]
     for score in found["scores"]:
         runs = score["values"]

@@ -1,6 +1,7 @@
 """Beyond the papers: figures that measure far past the trained lengths, from training to verdicts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,7 @@ from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond import addition
 from ordinate.papers.beyond.recipes import absolute, related
-from ordinate.papers.extrapolation import Scale
-from ordinate.papers.measured import Curve
+from ordinate.papers.curves import Curve, Curves
 from ordinate.relations import aligned, window
 from tests.papers.inline import Inline
 
@@ -23,7 +23,7 @@ FIGURE = FIGURES["beyond/addition-1000"]
 def tiny(name):
     small = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0, 100.0)}
     told = related("relation", addition.TASK, addition.RELATION, 3, cascades=(1.0, 20.0), **small)
-    return Scale(
+    return Curves(
         (
             Curve(told, 3, "positional", "told all"),
             Curve(absolute(addition.TASK, 3, **small), 2, "baseline", "nothing"),
@@ -40,9 +40,7 @@ def tiny(name):
 def made(tmp_path_factory):
     """A real, tiny study at a scale that may give verdicts."""
     out = tmp_path_factory.mktemp("out")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(FIGURE), "scale", lambda self, name: tiny(name))
-        return out, FIGURE.reproduce("laptop", out, engine=Inline())
+    return out, replace(FIGURE, plan=tiny).reproduce("laptop", out, engine=Inline())
 
 
 def test_the_document_has_every_seed_axis_and_fact(made):
@@ -78,14 +76,14 @@ def test_every_scale_describes_recipes_that_can_be_written_and_read(name):
     figure = BEYOND[name]
     assert {"smoke", "laptop"} <= set(figure.scales)
     for scale in figure.scales:
-        setting = figure.scale(scale)
+        setting = figure.plan(scale)
         for curve in setting.curves:
             assert Recipe.parse(curve.recipe.to_dict()) == curve.recipe
             assert max(curve.recipe.task.lengths()) == 5
         for aim in setting.aims:
-            curve = figure.curve(scale, aim.curve)
+            curve = next(curve for curve in setting.curves if curve.label == aim.at.curve)
             points = [f"{axis}={v:g}" for axis, vs in curve.recipe.evaluation.axes.items() for v in vs]
-            assert aim.point in [*points, "validation", "seconds"]
+            assert aim.at.point in [*points, "validation", "seconds"]
             assert curve.seeds >= 3
         assert bool(setting.aims) == (scale == "laptop")
 
@@ -93,7 +91,7 @@ def test_every_scale_describes_recipes_that_can_be_written_and_read(name):
 def test_the_shipped_recipe_is_the_one_that_was_measured():
     """The file that a person edits and the curve of the figure train the same model."""
     shipped = Recipe.read(Path(__file__).parents[2] / "recipes" / "addition-1000.toml")
-    measured = FIGURE.curve("laptop", "relation").recipe
+    (measured,) = (c.recipe for c in FIGURE.plan("laptop").curves if c.label == "relation")
     assert (shipped.task, shipped.model, shipped.training) == (
         measured.task,
         measured.model,

@@ -8,9 +8,9 @@ import torch
 from ordinate.lab.runs import Store
 from ordinate.lab.training import train
 from ordinate.papers import FIGURES
-from ordinate.papers.positional import descent, value_scale
+from ordinate.papers.positional import descent
 from ordinate.papers.positional.descent import compiled_for, distance, how_far
-from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
+from ordinate.papers.positional.sizes import SETTINGS, TASKS, ValueScale, recipe_for
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/compiled"]
@@ -21,7 +21,7 @@ def made(tmp_path_factory):
     """One task, one seed, a few steps, trained in this process; nothing is left for the engine."""
     out = tmp_path_factory.mktemp("out")
     training = SETTINGS["smoke"].training.model_copy(update={"steps": 2, "batch": 8})
-    tiny = value_scale.Setting("tiny", ("min",), 1, training, count=20)
+    tiny = ValueScale(description="tiny", tasks=("min",), seeds=1, training=training, count=20)
     before = SETTINGS["smoke"], descent.DESCENTS["smoke"]
     SETTINGS["smoke"], descent.DESCENTS["smoke"] = tiny, descent.Descent((0.0, 0.1), 20, batch=32)
     study = FIGURE.study("smoke", out / "runs")
@@ -81,7 +81,7 @@ def test_from_how_far_descent_returns():
 
 
 def test_every_task_has_a_program_with_a_proven_bound():
-    for task in value_scale.TASKS:
+    for task in TASKS:
         compiled = compiled_for(task)
         assert compiled.program.task == task
         assert distance(compiled.model, compiled.model) == 0

@@ -10,15 +10,14 @@ import pytest
 from ordinate.lab.evaluation.claims import AtLeast, AtMost
 from ordinate.lab.training.limits import check_lengths
 from ordinate.papers import FIGURES, rewrite_report
-from ordinate.papers.line_aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
-from ordinate.papers.lines import Line, Lines
+from ordinate.papers.aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.memories import decaying
-from ordinate.papers.positional.sizes import SIZES
-from ordinate.papers.positional.value_scale import recipe_for
+from ordinate.papers.positional.sizes import SIZES, recipe_for
+from ordinate.papers.sheets import Line, caption_of
 from ordinate.papers.theory.biases import LOG_SHIFTED
 from tests.papers.inline import Inline
 
-LINES = {name: figure for name, figure in FIGURES.items() if isinstance(figure, Lines)}
+LINES = {name: figure for name, figure in FIGURES.items() if figure.caption is caption_of}
 
 
 def test_the_figures_of_the_first_paper_are_there():
@@ -60,10 +59,15 @@ def test_the_experiments_of_the_third_paper_are_there():
     assert {f"memories/{name}" for name in wanted} <= set(LINES)
 
 
+XS = (1.0, 2.0, 4.0)
+
+
+def along(line, xs):
+    return tuple(Place("a", line, x) for x in xs)
+
+
 class Known(Found):
     """Errors that are constant over samples; x is what they are made of."""
-
-    seeds = 3
 
     def values(self, place):
         return [math.nan if place.line == "broken" else place.x + seed for seed in range(3)]
@@ -102,7 +106,7 @@ def test_a_published_ratio_may_be_given():
 
 
 def test_a_gap_that_grows_has_the_exponent_it_has():
-    claim = Widens("It grows.", AtLeast(0), "a", "good", "poor", (1.0, 2.0, 4.0)).claim(Known(), "laptop")
+    claim = Widens("It grows.", AtLeast(0), along("good", XS), along("poor", XS), XS).claim(Known(), "laptop")
     assert claim.measured.estimate == pytest.approx(2)
 
 
@@ -120,7 +124,7 @@ def test_exponents_are_those_of_every_seed():
         Shows("One.", AtLeast(0), Place("a", "broken", 1.0)),
         Leads("Two.", AtLeast(0), Place("a", "good", 1.0), Place("a", "broken", 1.0)),
         Ratio("Three.", AtLeast(0), Place("a", "broken", 1.0), Place("a", "good", 1.0)),
-        Widens("Four.", AtLeast(0), "a", "good", "broken", (1.0, 2.0)),
+        Widens("Four.", AtLeast(0), along("good", XS), along("broken", XS), XS),
         Steeper("Five.", AtLeast(0), "a", "good", (1.0, 2.0), than="broken"),
     ],
 )
@@ -131,7 +135,7 @@ def test_seeds_that_failed_decide_nothing(aim):
 
 def places(aim):
     if isinstance(aim, Widens):
-        return [Place(aim.sheet, line, x) for line in (aim.better, aim.worse) for x in aim.xs]
+        return [*aim.better, *aim.worse]
     if isinstance(aim, Steeper):
         return [Place(aim.sheet, line, x) for line in (aim.line, aim.than or aim.line) for x in aim.xs]
     return [value for value in vars(aim).values() if isinstance(value, Place)]
@@ -243,7 +247,7 @@ def test_sheets_hold_the_column_they_name(made):
 def test_the_report_says_what_differs_and_what_the_published_rotation_did(made):
     assert "leaves all scores as they were" in LINES["positional/rope"].plan("laptop").differs
     figure = LINES["positional/accuracy"]
-    assert "no verdict" in " ".join(figure.notes(made.document))
+    assert "no verdict" in " ".join(figure.all_notes(made.document))
     assert "published values" in figure.caption(made.document)
 
 

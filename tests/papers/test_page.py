@@ -2,8 +2,7 @@
 
 import pytest
 
-from ordinate.papers import FIGURES
-from ordinate.papers.page import figures_report
+from ordinate.papers import FIGURES, figures_report
 from tests.papers.stored import stored
 
 

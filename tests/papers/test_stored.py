@@ -6,8 +6,9 @@ import shutil
 import pytest
 
 from ordinate.papers import FIGURES, rewrite_report
-from ordinate.papers.computed import Computed
-from ordinate.papers.positional.value_scale import SETTINGS, TASKS
+from ordinate.papers.positional.sizes import SETTINGS, TASKS
+from ordinate.papers.symmetry.counts import FIG_13, FIG_14
+from ordinate.papers.symmetry.ring import setting_of, settings_of
 from tests.papers.stored import RESULTS, STORED, stored
 
 
@@ -82,7 +83,7 @@ def test_cascades_of_twenty_places_are_right_for_a_looped_model_that_saw_five():
     assert [claim["verdict"] for claim in document["claims"]] == ["supported"]
 
 
-COMPUTED = [name for name, figure in FIGURES.items() if isinstance(figure, Computed)]
+COMPUTED = [name for name, figure in FIGURES.items() if figure.compute is not None]
 
 
 def test_all_that_is_computed_is_stored():
@@ -104,8 +105,7 @@ def test_a_stored_figure_has_verdicts_and_origin(name):
 
 
 @pytest.mark.parametrize("name", ["symmetry/fig-13", "positional/depth"])  # all of them are in tests/slow
-def test_a_stored_figure_is_drawn_without_computing(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(FIGURES[name]), "compute", None)
+def test_a_stored_figure_is_drawn_without_computing(name, tmp_path):
     shutil.copy(RESULTS / name / "result.json", tmp_path)
     result = rewrite_report(tmp_path)
     assert [claim.to_dict() for claim in result.claims] == result.document["claims"]
@@ -117,8 +117,8 @@ RINGS = ("symmetry/fig-9", "symmetry/fig-15", "symmetry/fig-16")
 
 def test_rings_were_measured_with_the_settings_of_today_in_two_minutes():
     for name in RINGS:
-        figure = FIGURES[name]
-        assert stored(name)["settings"] == json.loads(json.dumps(figure.settings(figure.setting("laptop"))))
+        setting = setting_of(name.partition("/")[2], "laptop")
+        assert stored(name)["settings"] == json.loads(json.dumps(settings_of(setting)))
     assert sum(stored(name)["wall_seconds"] for name in RINGS) <= 120
 
 
@@ -132,7 +132,7 @@ def test_only_relative_positions_carry_over_on_the_ring(name):
 
 
 def test_exact_counts_are_those_of_today():
-    for name in ("symmetry/fig-13", "symmetry/fig-14"):
-        for digits, values in stored(name)["exact"].items():
-            today = FIGURES[name].distribution(int(digits))[: len(values)].tolist()
+    for count in (FIG_13, FIG_14):
+        for digits, values in stored(f"symmetry/{count.key}")["exact"].items():
+            today = count.distribution(int(digits))[: len(values)].tolist()
             assert values == pytest.approx(today, rel=1e-4)

@@ -13,23 +13,22 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.limits import check_lengths
 from ordinate.papers import FIGURES
-from ordinate.papers.extrapolation import Extrapolation
-from ordinate.papers.symmetry.curves import products, relative_sums
-from ordinate.papers.symmetry.declared import products as declared_products
-from ordinate.papers.symmetry.declared import sums
-from ordinate.papers.symmetry.differences import DIFFERS
-from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
+from ordinate.papers.aims import Beats, Point
+from ordinate.papers.curves import Curves
+from ordinate.papers.symmetry.addition import relative_sums
+from ordinate.papers.symmetry.multiplication import products
 from ordinate.papers.symmetry.places import shifted_set
-from ordinate.papers.symmetry.sizes import SCALES
+from ordinate.papers.symmetry.sizes import DIFFERS, SCALES
+from ordinate.papers.symmetry.variants import declared_products, declared_sums
 from ordinate.papers.symmetry.vectors import FIGURES as MAPS
-from ordinate.papers.trained import Trained
+from ordinate.papers.symmetry.vectors import dispersion, energies, less_start
 
 TRAINED = {
     name: figure
     for name, figure in FIGURES.items()
-    if name.startswith("symmetry/") and isinstance(figure, Trained)
+    if name.startswith("symmetry/") and figure.plan is not None
 }
-CURVES = {name: figure for name, figure in TRAINED.items() if isinstance(figure, Extrapolation)}
+CURVES = {name: figure for name, figure in TRAINED.items() if isinstance(figure.plan("smoke"), Curves)}
 
 
 def test_every_trained_figure_and_table_of_the_paper_is_there():
@@ -46,7 +45,7 @@ def test_every_trained_figure_and_table_of_the_paper_is_there():
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", CURVES)
 def test_aims_name_curves_and_points_that_are_measured(name, scale):
-    setting = CURVES[name].scale(scale)
+    setting = CURVES[name].plan(scale)
     measured = {
         curve.label: {
             "validation",
@@ -60,20 +59,21 @@ def test_aims_name_curves_and_points_that_are_measured(name, scale):
     }
     assert setting.aims
     for aim in setting.aims:
-        assert getattr(aim, "search", "symmetry/fig-2b") in FIGURES
-        facts = vars(getattr(aim, "aim", aim))
-        for label in (facts[key] for key in ("curve", "better", "worse") if key in facts):
-            points = {facts.get("point"), facts.get("earlier"), *facts.get("points", ())} - {None}
-            assert points <= measured[label]
+        assert aim.search is None or aim.search in FIGURES
+        named = [value for value in vars(aim).values() if isinstance(value, Point)]
+        if isinstance(aim, Beats):
+            named = [Point(curve, point) for curve in (aim.better, aim.worse) for point in aim.points]
+        assert named
+        assert all(point in measured[curve] for curve, point in named)
         assert aim.sentence.endswith(".")
 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_recipes_can_be_written_and_read_and_reach_every_length(name):
-    for curve in CURVES[name].scale("laptop").curves:
+    for curve in CURVES[name].plan("laptop").curves:
         assert Recipe.parse(json.loads(json.dumps(curve.recipe.to_dict()))) == curve.recipe
         assert curve.recipe.training.pick is not None
-    for curve in CURVES[name].scale("smoke").curves:
+    for curve in CURVES[name].plan("smoke").curves:
         check_lengths(curve.recipe)
 
 
@@ -111,10 +111,10 @@ def test_figures_share_their_models():
         assert len(other) == 4
 
 
-@pytest.mark.parametrize(("curves", "told"), [(sums, "rpe"), (declared_products, "upe")])
+@pytest.mark.parametrize(("curves", "told"), [(declared_sums, "rpe"), (declared_products, "upe")])
 def test_declared_variants_differ_from_the_published_form_in_keys_and_pairs_alone(curves, told):
     """Forms and relations as said, a look of its own for each, and everything else equal."""
-    assert len({curve.role for curve in curves(SCALES["laptop"])}) == 4
+    assert len({curve.look for curve in curves(SCALES["laptop"])}) == 4
     made = {curve.label: curve.recipe for curve in curves(SCALES["laptop"])}
     assert list(made) == [told, "keys", "pairs", "both"]
     forms = {label: recipe.model.attention for label, recipe in made.items()}
@@ -181,14 +181,14 @@ def test_dispersion_is_what_it_says():
 )
 def test_a_report_says_what_differs_from_the_published_models(name, said, unsaid):
     figure = CURVES[f"symmetry/{name}"]
-    told = figure.scale("laptop").settings[DIFFERS]
+    told = figure.plan("laptop").settings[DIFFERS]
     assert [part for part in said if part not in told] == []
     assert [part for part in unsaid if part in told] == []
-    assert "for 6" not in figure.scale("paper").settings[DIFFERS], "nothing is smaller than published"
+    assert "for 6" not in figure.plan("paper").settings[DIFFERS], "nothing is smaller than published"
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", CURVES)
 def test_curves_of_a_figure_look_different(name, scale):
-    looks = [look_of(curve.role) for curve in CURVES[name].scale(scale).curves]
+    looks = [look_of(curve.look) for curve in CURVES[name].plan(scale).curves]
     assert len(set(looks)) == len(looks)

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -16,15 +17,15 @@ from ordinate.lab.evaluation.claims import AtLeast, Claim
 from ordinate.lab.runs import LocalEngine
 from ordinate.lab.tasks.ring import Ring
 from ordinate.papers import FIGURES, Result, published, rewrite_report
-from ordinate.papers.computed import Computed
-from ordinate.papers.symmetry.counts import Known
+from ordinate.papers.symmetry.counts import FIG_13, FIG_14, Known
 from ordinate.papers.symmetry.maps import absolute_numbers, relative_numbers, shifted_numbers
+from ordinate.papers.symmetry.ring import setting_of
 from ordinate.papers.theory import circulant, wanted
 
 COMPUTED = {
     name: figure
     for name, figure in FIGURES.items()
-    if name.startswith("symmetry/") and isinstance(figure, Computed)
+    if name.startswith("symmetry/") and figure.compute is not None
 }
 RINGS = ("symmetry/fig-9", "symmetry/fig-15", "symmetry/fig-16")
 COUNTS = ("symmetry/fig-13", "symmetry/fig-14")
@@ -92,7 +93,7 @@ def test_it_is_drawn_again_from_the_document_alone(made):
 
 
 def test_the_same_command_gives_the_same_numbers_and_is_silent_while_quick(made, tmp_path, monkeypatch):
-    monkeypatch.setattr("ordinate.papers.computed.PATIENCE", 1000.0)
+    monkeypatch.setattr("ordinate.papers.figure.PATIENCE", 1000.0)
     for name, result in made.items():
         events: list = []
         again = COMPUTED[name].collect(
@@ -107,7 +108,7 @@ def test_the_same_command_gives_the_same_numbers_and_is_silent_while_quick(made,
 def test_laptop_and_paper_are_the_published_ring(name):
     known = published("symmetry")[name.split("/")[1]]
     for scale in ("laptop", "paper"):
-        setting = COMPUTED[name].setting(scale)
+        setting = setting_of(name.partition("/")[2], scale)
         ring = setting.ring
         assert (ring.places, ring.filled, ring.dimension) == (51, known["filled"], 200)
         assert len(ring.neighbours) == known["neighbours"]
@@ -126,7 +127,7 @@ def test_notes_say_whether_zero_loss_can_be_reached(made):
 
 
 def test_without_scipy_nothing_is_started_and_the_error_says_what_to_install(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("ordinate.papers.symmetry.proposition.find_spec", lambda name: None)
+    monkeypatch.setattr("ordinate.papers.figure.find_spec", lambda name: None)
     assert main(["reproduce", "symmetry", "--scale", "smoke", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.strip().endswith("needs scipy: write pip install 'ordinate[theory]'")
     assert not list(tmp_path.iterdir())
@@ -140,7 +141,7 @@ def test_an_unknown_scale_gets_the_nearest(tmp_path):
 def test_progress_is_told_once_it_takes_long(tmp_path, monkeypatch):
     figure = COMPUTED["symmetry/fig-13"]
     events: list = []
-    monkeypatch.setattr("ordinate.papers.computed.PATIENCE", 0.0)
+    monkeypatch.setattr("ordinate.papers.figure.PATIENCE", 0.0)
     figure.collect("smoke", tmp_path, engine=LocalEngine(workers=1), on_event=events.append)
     assert [event.kind for event in events] == ["started", *["progress"] * 6, "done"]
     assert [event.facts["step"] for event in events[1:-1]] == list(range(6))
@@ -149,10 +150,10 @@ def test_progress_is_told_once_it_takes_long(tmp_path, monkeypatch):
 def test_a_number_of_threads_is_as_before_after_a_figure_failed(tmp_path, monkeypatch):
     figure = COMPUTED["symmetry/fig-13"]
 
-    def broken(self, scale, report):
+    def broken(scale, progress):
         raise OrdinateError("out of luck")
 
-    monkeypatch.setattr(type(figure), "compute", broken)
+    figure = replace(figure, compute=broken)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
     asked: list[int] = []
     monkeypatch.setattr(torch, "set_num_threads", asked.append)
@@ -199,15 +200,14 @@ def test_exact_distributions_are_distributions_and_near_the_samples(made):
                 assert np.abs(one - other).sum() / 2 < 0.06  # a thousand samples
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_published_probabilities_are_judged_by_the_exact_ones(name):
+@pytest.mark.parametrize("figure", [FIG_13, FIG_14])
+def test_published_probabilities_are_judged_by_the_exact_ones(figure):
     """At laptop scale without the sampling; the value that is called rough is 3 % off, and the claim says so."""
-    figure = COMPUTED[name]
-    claims = [figure._claim(known, figure.distribution(known.digits), "laptop") for known in figure.known]
+    claims = [figure.claim(known, figure.distribution(known.digits), "laptop") for known in figure.known]
     assert [claim.verdict for claim in claims] == ["supported", "supported"]
     assert all(claim.exact for claim in claims)
     rough = "off by 2.9 %, and not right to the 2 figures printed" in claims[1].sentence
-    assert rough == (name == "symmetry/fig-13")
+    assert rough == (figure is FIG_13)
     strict = Known("exactly 4, 5 digits", 5, up_to=False, figures=2)
-    verdict = figure._claim(strict, figure.distribution(5), "laptop").verdict
+    verdict = figure.claim(strict, figure.distribution(5), "laptop").verdict
     assert verdict == ("contradicted" if rough else "supported")

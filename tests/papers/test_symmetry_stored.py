@@ -3,12 +3,9 @@
 import pytest
 
 from ordinate.papers import FIGURES
-from ordinate.papers.trained import Trained
 from tests.papers.stored import STORED, stored
 
-NAMES = [
-    name for name, figure in FIGURES.items() if name.startswith("symmetry/") and isinstance(figure, Trained)
-]
+NAMES = [name for name, figure in FIGURES.items() if name.startswith("symmetry/") and figure.plan is not None]
 THREE_DIGITS = {f"symmetry/{name}" for name in ("fig-5a", "fig-5b", "fig-5c", "fig-5d", "fig-7b")}
 SHARED = {f"symmetry/{name}" for name in ("table-1", "fig-11", "fig-12")}
 """Drawn from the models of other figures."""

@@ -7,7 +7,7 @@ import pytest
 
 from ordinate.lab.runs import Store
 from ordinate.lab.training import Recipe
-from ordinate.papers.trained import trained_at
+from ordinate.papers.figure import trained_at
 
 FILL_DOCS = Path(__file__).parents[2] / "tools" / "fill_docs.py"
 

@@ -9,8 +9,8 @@ import pytest
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store
 from ordinate.papers import FIGURES, published, rewrite_report
-from ordinate.papers.positional import value_scale
-from ordinate.papers.positional.value_scale import POINTS, SETTINGS, TASKS, recipe_for
+from ordinate.papers.positional.sizes import SETTINGS, TASKS, ValueScale, recipe_for
+from ordinate.papers.positional.value_scale import POINTS
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/value-scale"]
@@ -21,11 +21,11 @@ SETTINGS_AS_SHIPPED = dict(SETTINGS)
 def made(tmp_path_factory):
     """A real, tiny study at a scale that may give verdicts."""
     out = tmp_path_factory.mktemp("out")
-    tiny = value_scale.Setting(
-        "tiny",
-        ("sum",),
-        3,
-        SETTINGS["laptop"].training.model_copy(update={"steps": 4, "batch": 8, "log_every": 2}),
+    tiny = ValueScale(
+        description="tiny",
+        tasks=("sum",),
+        seeds=3,
+        training=SETTINGS["laptop"].training.model_copy(update={"steps": 4, "batch": 8, "log_every": 2}),
         count=20,
     )
     before = SETTINGS["laptop"]
@@ -102,7 +102,7 @@ def test_a_failed_seed_is_counted_and_shown(made):
     store = Store(out / "runs")
     run = store.open(recipe_for("sum", "positional", "laptop").to_dict(), 1)
     run.update(status="failed", error="the loss is nan at step 2")
-    document = FIGURE.measure("laptop", FIGURE.study("laptop", out / "runs"))
+    document = FIGURE.plan("laptop").measure(FIGURE.study("laptop", out / "runs"), "laptop")
     curve = document["curves"]["sum"]["positional"]
     assert curve["failed"] == ["the loss is nan at step 2"]
     assert curve["values"][1] == [None] * 10

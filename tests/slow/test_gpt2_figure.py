@@ -38,7 +38,7 @@ def test_the_column_is_there_where_a_folder_is_named(made):
     assert all(0 <= share <= 1 for share in numbers["values"][0])
     sentences = [claim.sentence for claim in made[0].claims]
     assert sum("better than GPT-2" in sentence for sentence in sentences) == 2
-    notes = " ".join(FIGURE.notes(document))
+    notes = " ".join(FIGURE.all_notes(document))
     assert "left out of its errors" in notes
     assert "2 layers of width 32" in notes
     assert "GPT-2 is left out" not in notes
@@ -51,7 +51,7 @@ def test_the_column_is_left_out_where_none_is_and_the_report_says_so(made):
         ["positional", "standard", "prices alone"],
         ["positional", "standard", "prices alone"],
     ]
-    said = [note for note in FIGURE.notes(document) if "GPT-2" in note]
+    said = [note for note in FIGURE.all_notes(document) if "GPT-2" in note]
     assert len(said) == 1
     assert f"GPT-2 is left out: at this scale it is fine-tuned only where {VARIABLE} names" in said[0]
     assert "GPT-2 is left out" in made[2].files["html"].read_text()

@@ -41,7 +41,7 @@ def test_the_picked_checkpoint_and_the_last_are_both_shown(made):
     assert document["curves"]["rpe"]["picked"]["point"] == "length=7"
     assert [row[0] for row in document["table"]["rows"]] == list(document["curves"])
     assert any(
-        "the last one is shown beside it" in note for note in FIGURES["symmetry/fig-2c"].notes(document)
+        "the last one is shown beside it" in note for note in FIGURES["symmetry/fig-2c"].all_notes(document)
     )
 
 

@@ -1,6 +1,6 @@
 """Papers: every figure a command, every claim a verdict."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,10 @@ from typing import Any
 from typing_extensions import override
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.lab.report.report import Report
+from ordinate.lab.evaluation.claims import Claim
+from ordinate.lab.report.report import Group, Report, VerdictTable
 from ordinate.lab.runs import read_json
-from ordinate.papers.figure import Figure, Result
-from ordinate.papers.page import OnFigure, figures_report
-from ordinate.papers.published import published
+from ordinate.papers.figure import Figure, Result, published
 
 
 class Figures(Mapping[str, Figure]):
@@ -62,30 +61,30 @@ FIGURES: Mapping[str, Figure] = Figures(
         "symmetry/fig-9": "symmetry.losses",
         "symmetry/fig-15": "symmetry.losses",
         "symmetry/fig-16": "symmetry.maps",
-        "symmetry/fig-2a": "symmetry.lengths",
-        "symmetry/fig-2b": "symmetry.lengths",
-        "symmetry/fig-2c": "symmetry.lengths",
-        "symmetry/fig-4a": "symmetry.lengths",
-        "symmetry/fig-4b": "symmetry.lengths",
-        "symmetry/fig-4c": "symmetry.lengths",
-        "symmetry/fig-5a": "symmetry.lengths",
-        "symmetry/fig-5b": "symmetry.lengths",
-        "symmetry/fig-5c": "symmetry.lengths",
-        "symmetry/fig-5d": "symmetry.lengths",
-        "symmetry/fig-7a": "symmetry.lengths",
-        "symmetry/fig-7b": "symmetry.lengths",
-        "symmetry/fig-8a": "symmetry.lengths",
-        "symmetry/fig-8b": "symmetry.lengths",
-        "symmetry/fig-8c": "symmetry.lengths",
-        "symmetry/fig-10": "symmetry.lengths",
+        "symmetry/fig-2a": "symmetry.addition",
+        "symmetry/fig-2b": "symmetry.addition",
+        "symmetry/fig-2c": "symmetry.addition",
+        "symmetry/fig-4a": "symmetry.multiplication",
+        "symmetry/fig-4b": "symmetry.multiplication",
+        "symmetry/fig-4c": "symmetry.multiplication",
+        "symmetry/fig-5a": "symmetry.multiplication",
+        "symmetry/fig-5b": "symmetry.multiplication",
+        "symmetry/fig-5c": "symmetry.multiplication",
+        "symmetry/fig-5d": "symmetry.multiplication",
+        "symmetry/fig-7a": "symmetry.addition",
+        "symmetry/fig-7b": "symmetry.multiplication",
+        "symmetry/fig-8a": "symmetry.addition",
+        "symmetry/fig-8b": "symmetry.addition",
+        "symmetry/fig-8c": "symmetry.addition",
+        "symmetry/fig-10": "symmetry.addition",
         "symmetry/table-1": "symmetry.places",
         "symmetry/fig-11": "symmetry.vectors",
         "symmetry/fig-12": "symmetry.vectors",
-        "symmetry/declared-sums": "symmetry.declared",
-        "symmetry/declared-products": "symmetry.declared",
-        "symmetry/search-sums": "symmetry.search",
-        "symmetry/search-lines": "symmetry.search",
-        "symmetry/search-products": "symmetry.search",
+        "symmetry/declared-sums": "symmetry.variants",
+        "symmetry/declared-products": "symmetry.variants",
+        "symmetry/search-sums": "symmetry.variants",
+        "symmetry/search-lines": "symmetry.variants",
+        "symmetry/search-products": "symmetry.variants",
         "memories/prop-4.2": "memories.dot_product",
         "memories/exp-1b": "memories.fixed",
         "memories/exp-2a": "memories.fixed",
@@ -108,16 +107,20 @@ FIGURES: Mapping[str, Figure] = Figures(
         "memories/contextual-counting": "memories.neighbours",
         "memories/hard": "memories.neighbours",
         "beyond/addition-1000": "beyond.addition",
-        "beyond/cascades": "beyond.cascades",
+        "beyond/cascades": "beyond.addition",
         "beyond/multiplication-1": "beyond.multiplication",
         "beyond/multiplication-3": "beyond.multiplication",
-        "beyond/addition-multiplication": "beyond.together",
-        "beyond/addition-in-text": "beyond.together",
+        "beyond/addition-multiplication": "beyond.multiplication",
+        "beyond/addition-in-text": "beyond.multiplication",
         "arena/lengths": "arena.figure",
         "arena/values": "arena.figure",
     }
 )
 """All figures, those of a paper in the order in which the paper's name runs them: what is quick comes first."""
+
+
+OnFigure = Callable[[int, int], None]
+"""Told how many figures are drawn, and of how many."""
 
 
 def rewrite_report(folder: Path) -> Result:
@@ -147,4 +150,55 @@ def stored_report(folder: Path, on_figure: OnFigure | None = None) -> Report:
     return figures_report(found, f"{name[:1].upper()}{name[1:]}", on_figure)
 
 
-__all__ = ["FIGURES", "Figure", "Result", "published", "rewrite_report", "stored", "stored_report"]
+def figures_report(
+    found: Sequence[tuple[Figure, dict[str, Any]]], title: str, on_figure: OnFigure | None = None
+) -> Report:
+    """One page of figures with their documents, in this order: all verdicts first, then figure by figure."""
+    groups: list[Group] = []
+    claims: list[Claim] = []
+    of: list[str] = []
+    for name, (figure, document) in zip(_names(found), found, strict=True):
+        groups.append(Group(figure.title, name, figure.summary, figure.sections(document, name=name)))
+        claims += Result(document, {}).claims
+        of += [name] * (len(claims) - len(of))
+        if on_figure is not None:
+            on_figure(len(groups), len(found))
+    verdicts = [VerdictTable(claims, figures=of)] if claims else []
+    return Report(title, _lead([figure for figure, _ in found]), [*verdicts, *groups])
+
+
+def _names(found: Sequence[tuple[Figure, dict[str, Any]]]) -> list[str]:
+    """What each figure is called on the page: with its scale where one is there at two."""
+    names = [figure.name for figure, _ in found]
+    return [
+        figure.name if names.count(figure.name) == 1 else f"{figure.name}, {document['scale']}"
+        for figure, document in found
+    ]
+
+
+def _lead(figures: Sequence[Figure]) -> str:
+    """How many figures there are, and of which papers."""
+    papers = dict.fromkeys(figure.name.split("/")[0] for figure in figures)
+    count = "1 figure" if len(figures) == 1 else f"{len(figures)} figures"
+    return " ".join([f"{count}.", *filter(None, map(_source, papers))])
+
+
+def _source(paper: str) -> str:
+    """The paper that a folder of figures is named after; figures of our own have none."""
+    try:
+        name = published(paper).get("paper")
+    except FileNotFoundError:
+        return ""
+    return f"{name}." if name else ""
+
+
+__all__ = [
+    "FIGURES",
+    "Figure",
+    "Result",
+    "figures_report",
+    "published",
+    "rewrite_report",
+    "stored",
+    "stored_report",
+]

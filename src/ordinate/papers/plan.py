@@ -18,7 +18,6 @@ from ordinate.lab.threads import threads
 from ordinate.lab.training.price import Price, price
 from ordinate.lab.training.recipe import Recipe
 from ordinate.papers.figure import Figure
-from ordinate.papers.trained import Trained
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def plan(
         studies = {
             figure.name: figure.study(scale, Path(folder) / "runs")
             for figure in figures
-            if isinstance(figure, Trained) and scale in figure.scales
+            if figure.plan is not None and scale in figure.scales
         }
     prices = priced((recipe for study in studies.values() for recipe in study.recipes), report)
     peak = peak_here()

@@ -50,6 +50,10 @@ ROLES: dict[str, Look] = {
 }
 """Fixed for the whole project: a reader who has learnt one figure can read the next."""
 
+BLUE, VERMILION, GREEN, PURPLE = "positional", "standard", "hybrid", "rotary"
+BLACK, SKY, ORANGE = "baseline", "first", "second"
+"""The same looks by their colours, for series that play none of these roles; documents store the role."""
+
 INK, GREY, EDGE, GRID, PAPER = "#000000", "#555555", "#444444", "#d9d9d9", "#ffffff"
 """What is not a series: text and marks, remarks, frames, lines of the grid, the ground."""
 

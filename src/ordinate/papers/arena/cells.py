@@ -12,7 +12,7 @@ from ordinate.relations import causal
 
 
 @dataclass(frozen=True)
-class Size:
+class ArenaScale:
     """One model and one budget for all cells of a scale."""
 
     layers: int
@@ -59,8 +59,8 @@ class Size:
         )
 
 
-SIZES: dict[str, Size] = {
-    "smoke": Size(
+SIZES: dict[str, ArenaScale] = {
+    "smoke": ArenaScale(
         layers=1,
         heads=2,
         width=16,
@@ -73,7 +73,7 @@ SIZES: dict[str, Size] = {
         tasks=("sum", "copy"),
         encodings=("learned", "alibi", "abacus", "pairwise"),
     ),
-    "laptop": Size(
+    "laptop": ArenaScale(
         layers=4,
         heads=4,
         width=64,
@@ -84,7 +84,7 @@ SIZES: dict[str, Size] = {
         seeds=3,
         lengths=Lengths(digits=5, numbers=8, letters=10, bits=10, hop_letters=16, hops=2),
     ),
-    "paper": Size(
+    "paper": ArenaScale(
         layers=6,
         heads=8,
         width=256,
@@ -109,7 +109,7 @@ class Cell:
     absent: str = ""
 
 
-def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
+def cell(contest: Contest, entrant: Entrant, size: ArenaScale) -> Cell:
     """The cell of an entrant in a contest."""
     terms = size.terms(contest)
     try:
@@ -137,12 +137,12 @@ def cell(contest: Contest, entrant: Entrant, size: Size) -> Cell:
     return Cell(contest, entrant, recipe, factors)
 
 
-def cells(size: Size) -> tuple[Cell, ...]:
+def cells(size: ArenaScale) -> tuple[Cell, ...]:
     """All cells of a scale, contest by contest, of the encodings that are known by now."""
     return _cells(size, tuple(ENCODINGS.values()))
 
 
 @lru_cache(maxsize=8)
-def _cells(size: Size, known: tuple[type[EncodingSettings], ...]) -> tuple[Cell, ...]:
+def _cells(size: ArenaScale, known: tuple[type[EncodingSettings], ...]) -> tuple[Cell, ...]:
     entrants = size.entrants
     return tuple(cell(contest, entrant, size) for contest in size.contests for entrant in entrants)

@@ -1,8 +1,8 @@
 """Figures of the arena: a map for every contest, and a table of who is first."""
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
@@ -12,165 +12,115 @@ from ordinate.lab.evaluation.statistics import coverage_ceiling
 from ordinate.lab.report.heat import Heat, heat_maps
 from ordinate.lab.report.numbers import show_share
 from ordinate.lab.studies import Study
-from ordinate.papers.arena.cells import SIZES, Cell, Size, cells
+from ordinate.papers.arena.cells import SIZES, ArenaScale, Cell, cells
 from ordinate.papers.arena.contests import FACTORS
 from ordinate.papers.arena.entrants import behind_mask
-from ordinate.papers.arena.ranking import DRAWS, Place, ranked
-from ordinate.papers.arena.scores import LEARNED, Score, same_models, score
-from ordinate.papers.trained import Trained
+from ordinate.papers.arena.scores import DRAWS, LEARNED, Rank, Score, ranked, same_models, score
+from ordinate.papers.figure import Document, Figure, Runs
 
 COLUMNS = 3
 """Maps side by side."""
 REFUSED, ABSENT, NOT_LEARNED = "refused", "-", "not learned"
 
 
-class Arena(Trained):
-    """All encodings in all contests that have an axis, cell by cell: what is in the store is not trained again."""
+SCALES = {
+    "smoke": "four encodings and yours on two tasks for three steps, proves the path in seconds; no verdict",
+    "laptop": "all encodings, nine tasks, three seeds, 1200 steps: at most 8 hours on 2 cores",
+    "paper": "all encodings, nine tasks, five seeds, 50000 steps of larger models on longer inputs, for GPUs",
+}
 
-    axis: ClassVar[str]
-    scales: ClassVar[dict[str, str]] = {
-        "smoke": "four encodings and yours on two tasks for three steps, proves the path in seconds; no verdict",
-        "laptop": "all encodings, nine tasks, three seeds, 1200 steps: at most 8 hours on 2 cores",
-        "paper": "all encodings, nine tasks, five seeds, 50000 steps of larger models on longer inputs, for GPUs",
+
+def cells_along(axis: str, scale: str) -> list[Cell]:
+    """The cells of the contests that have this axis."""
+    return [cell for cell in cells(SIZES[scale]) if axis in cell.contest.task.axes]
+
+
+def plan(axis: str, scale: str) -> Runs:
+    """All encodings in all contests that have an axis, cell by cell: what is in the store is not trained again."""
+    found = cells_along(axis, scale)
+    recipes = tuple(cell.recipe for cell in found if cell.recipe is not None)
+    return Runs(recipes, SIZES[scale].seeds, partial(measure, axis, found))
+
+
+def measure(axis: str, all_cells: list[Cell], study: Study, scale: str) -> Document:
+    """Scores of all cells, and the ranking."""
+    scores = [score(cell, [] if cell.recipe is None else study.runs(cell.recipe), axis) for cell in all_cells]
+    places = ranked(scores, SIZES[scale].count)
+    return {
+        "settings": _settings(SIZES[scale], len(study.recipes) * SIZES[scale].seeds),
+        "axis": axis,
+        "factors": list(FACTORS),
+        "contests": {cell.contest.name: cell.contest.told for cell in all_cells},
+        "trained": {cell.contest.name: cell.contest.length for cell in all_cells},
+        "declared": sorted({cell.entrant.name for cell in all_cells if cell.entrant.declared}),
+        "own": sorted({c.entrant.name for c in all_cells if c.entrant.own and not c.entrant.causal}),
+        "ranking": [
+            asdict(place) | {"interval": list(place.interval), "ranks": list(place.ranks)} for place in places
+        ],
+        "scores": [asdict(found) for found in scores],
+        "same_models": [
+            {"entrants": list(names), "contests": where} for names, where in same_models(scores).items()
+        ],
+        "claims": [],
+        "table": table_of(scores, places),
     }
 
-    def size(self, scale: str) -> Size:
-        """The model and the budget of a scale."""
-        return SIZES[scale]
 
-    def cells(self, scale: str) -> list[Cell]:
-        """The cells of the contests that have this axis."""
-        return [cell for cell in cells(self.size(scale)) if self.axis in cell.contest.task.axes]
+def _settings(chosen: ArenaScale, trainings: int) -> dict[str, Any]:
+    return {
+        "model": f"encoder, {chosen.layers} layers, {chosen.heads} heads, width {chosen.width}, "
+        f"hidden {chosen.hidden}",
+        "trainings": trainings,
+        "seeds": chosen.seeds,
+        "steps": chosen.steps,
+        "batch": chosen.batch,
+        "optimizer": f"{chosen.training.steps_by}; averaged weights",
+        "test samples at each point": chosen.count,
+    }
 
-    def study(self, scale: str, store: Path) -> Study:
-        """Every cell with every seed."""
-        recipes = tuple(cell.recipe for cell in self.cells(scale) if cell.recipe is not None)
-        return Study(recipes, tuple(range(self.size(scale).seeds)), store)
 
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
-        """Scores of all cells, and the ranking."""
-        all_cells = self.cells(scale)
-        scores = [
-            score(cell, [] if cell.recipe is None else study.runs(cell.recipe), self.axis)
-            for cell in all_cells
-        ]
-        places = ranked(scores, self.size(scale).count)
-        return {
-            "settings": self._settings(scale, study),
-            "axis": self.axis,
-            "factors": list(FACTORS),
-            "contests": {cell.contest.name: cell.contest.told for cell in all_cells},
-            "trained": {cell.contest.name: cell.contest.length for cell in all_cells},
-            "declared": sorted({cell.entrant.name for cell in all_cells if cell.entrant.declared}),
-            "own": sorted({c.entrant.name for c in all_cells if c.entrant.own and not c.entrant.causal}),
-            "ranking": [
-                asdict(place) | {"interval": list(place.interval), "ranks": list(place.ranks)}
-                for place in places
-            ],
-            "scores": [asdict(found) for found in scores],
-            "same_models": [
-                {"entrants": list(names), "contests": where} for names, where in same_models(scores).items()
-            ],
-            "claims": [],
-            "table": table_of(scores, places),
-        }
+def draw(document: Document) -> Drawing:
+    """A map a contest: encodings by rank from above, multiples from left to right."""
+    return heat_maps([heat_of(document, name) for name in document["contests"]], columns=COLUMNS)
 
-    def _settings(self, scale: str, study: Study) -> dict[str, Any]:
-        chosen = self.size(scale)
-        return {
-            "model": f"encoder, {chosen.layers} layers, {chosen.heads} heads, width {chosen.width}, "
-            f"hidden {chosen.hidden}",
-            "trainings": len(study.recipes) * chosen.seeds,
-            "seeds": chosen.seeds,
-            "steps": chosen.steps,
-            "batch": chosen.batch,
-            "optimizer": f"{chosen.training.steps_by}; averaged weights",
-            "test samples at each point": chosen.count,
-        }
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """A map a contest: encodings by rank from above, multiples from left to right."""
-        return heat_maps([heat_of(document, name) for name in document["contests"]], columns=COLUMNS)
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what the numbers are and what is not shown."""
-        seeds = document["settings"]["seeds"]
-        along = "length" if self.axis == "length" else "range of values"
-        return (
-            f"Per cent right, rounded down, all answers of a sequence, medians over {seeds} seeds, at 1, 2, 4 and 10 "
-            f"times the {along} of training; encodings by points. Where a "
-            f"task was not learned the column in distribution is shown alone. '{REFUSED}': the encoding has no "
-            f"position there; '{ABSENT}': it has no place in the contest."
+def notes(document: Document) -> list[str]:
+    """State the rules, what encodings were told, and what did not end."""
+    absent = {f"{s['entrant']} in {s['contest']}: {s['absent']}" for s in document["scores"] if s["absent"]}
+    hops, seeds = SIZES[document["scale"]].lengths.hops, document["settings"]["seeds"]
+    told = [f"{name}: {why}" for name, why in document["contests"].items()]
+    return [
+        "Model, optimiser, steps and batches are the same in all cells; parameters differ by those of the "
+        "encoding.",
+        f"Learned: at least {LEARNED:.0%} of sequences right in distribution, in the median over seeds. Answers "
+        "that are numbers are right within 0.1 + 10 %.",
+        "Points: mean accuracy at 2, 4 and 10 times, summed over contests, mean over seeds; 0 where a task was not "
+        "learned, where a length is refused, for a seed that failed, and where an encoding takes no part.",
+        f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which is judged "
+        f"anew what was learned. Seeds are few: the range of {seeds} holds the median of "
+        f"all with a probability of {coverage_ceiling(seeds):.0%}, so neighbours whose "
+        "ranks overlap are not told apart, and others only so far.",
+        "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
+        "Biases that are alike on both sides cannot tell left from right in such an encoder; they are published "
+        "for models that look back only, and take part behind a causal mask too: "
+        f"{', '.join(_alike(document)) or 'none of these'}. A causal model cannot sort in place.",
+        f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
+        f"In k-hop one sample of {1 + hops} has no hop and only repeats its letters, "
+        "which takes no positions. In sort, numbers that lie close together are all right by their mean.",
+        *_own(document),
+        f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
+        f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
+        "What happens beyond training, as each encoding states it: "
+        + "; ".join(
+            f"{place['entrant']}: {ENCODINGS[place['entrant']].extrapolation}"
+            for place in document["ranking"]
+            if place["entrant"] in ENCODINGS
         )
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """State the rules, what encodings were told, and what did not end."""
-        scale = document["scale"]
-        absent = {
-            f"{s['entrant']} in {s['contest']}: {s['absent']}" for s in document["scores"] if s["absent"]
-        }
-        told = [f"{name}: {why}" for name, why in document["contests"].items()]
-        notes = [
-            f"Scale {scale}: {self.scales[scale]}.",
-            "Model, optimiser, steps and batches are the same in all cells; parameters differ by those of the "
-            "encoding.",
-            f"Learned: at least {LEARNED:.0%} of sequences right in distribution, in the median over seeds. Answers "
-            "that are numbers are right within 0.1 + 10 %.",
-            "Points: mean accuracy at 2, 4 and 10 times, summed over contests, mean over seeds; 0 where a task was not "
-            "learned, where a length is refused, for a seed that failed, and where an encoding takes no part.",
-            f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which is judged "
-            f"anew what was learned. Seeds are few: the range of {document['settings']['seeds']} holds the median of "
-            f"all with a probability of {coverage_ceiling(document['settings']['seeds']):.0%}, so neighbours whose "
-            "ranks overlap are not told apart, and others only so far.",
-            "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
-            "Biases that are alike on both sides cannot tell left from right in such an encoder; they are published "
-            "for models that look back only, and take part behind a causal mask too: "
-            f"{', '.join(_alike(document)) or 'none of these'}. A causal model cannot sort in place.",
-            f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
-            f"In k-hop one sample of {1 + self.size(scale).lengths.hops} has no hop and only repeats its letters, "
-            "which takes no positions. In sort, numbers that lie close together are all right by their mean.",
-            *_own(document),
-            f"Not taking part: {'; '.join(sorted(absent)) or 'nobody'}.",
-            f"One model under several names, losses equal bit by bit: {_named(document['same_models'])}.",
-            "What happens beyond training, as each encoding states it: "
-            + "; ".join(
-                f"{place['entrant']}: {ENCODINGS[place['entrant']].extrapolation}"
-                for place in document["ranking"]
-                if place["entrant"] in ENCODINGS
-            )
-            + ".",
-        ]
-        if scale not in ("laptop", "paper"):
-            notes.append("This scale gives no verdict.")
-        return notes + [f"Did not end: {line.strip().splitlines()[-1]}" for line in document["not_ended"]]
+        + ".",
+    ]
 
 
-class ArenaLengths(Arena):
-    """Beyond the trained length."""
-
-    name: ClassVar[str] = "arena/lengths"
-    title: ClassVar[str] = "The arena: all encodings beyond the trained length"
-    summary: ClassVar[str] = (
-        "Every encoding of the library in one model with one budget, on addition, one-digit multiplication, sorting, "
-        "cumulative sums, copying, reversing, parity, counting modulo 5 and k-hop: accuracy at 1, 2, 4 and 10 times "
-        "the trained length."
-    )
-    axis: ClassVar[str] = "length"
-
-
-class ArenaValues(Arena):
-    """Beyond the trained values."""
-
-    name: ClassVar[str] = "arena/values"
-    title: ClassVar[str] = "The arena: all encodings beyond the trained values"
-    summary: ClassVar[str] = (
-        "The same trainings on the tasks whose inputs are numbers, sorting and cumulative sums: accuracy at 1, 2, 4 "
-        "and 10 times the range of values of training."
-    )
-    axis: ClassVar[str] = "scale"
-
-
-def table_of(scores: list[Score], places: list[Place]) -> dict[str, Any]:
+def table_of(scores: list[Score], places: list[Rank]) -> dict[str, Any]:
     """A row an encoding, best first: points, and for every contest what stands in its map."""
     contests = list(dict.fromkeys(found.contest for found in scores))
     by = {(found.entrant, found.contest): found for found in scores}
@@ -205,7 +155,7 @@ def table_of(scores: list[Score], places: list[Place]) -> dict[str, Any]:
     }
 
 
-def _place(place: Place) -> list[str]:
+def _place(place: Rank) -> list[str]:
     """Points and rank with their intervals, and how much was learned; nothing of what takes no part."""
     if not place.contests:
         return [ABSENT] * 4
@@ -293,4 +243,39 @@ def heat_of(document: dict[str, Any], contest: str) -> Heat:
     )
 
 
-FIGURES = (ArenaLengths(), ArenaValues())
+def arena_figure(name: str, title: str, summary: str, axis: str, along: str) -> Figure:
+    """The contests that have an axis; `along` is what it is the range of, in the words of a caption."""
+    return Figure(
+        f"arena/{name}",
+        title,
+        summary,
+        SCALES,
+        draw=draw,
+        caption="Per cent right, rounded down, all answers of a sequence, medians over {settings[seeds]} seeds, at 1, "
+        f"2, 4 and 10 times the {along} of training; encodings by points. Where a task was not learned the column in "
+        f"distribution is shown alone. '{REFUSED}': the encoding has no position there; '{ABSENT}': it has no place in "
+        "the contest.",
+        plan=partial(plan, axis),
+        notes=notes,
+    )
+
+
+FIGURES = (
+    arena_figure(
+        "lengths",
+        "The arena: all encodings beyond the trained length",
+        "Every encoding of the library in one model with one budget, on addition, one-digit multiplication, sorting, "
+        "cumulative sums, copying, reversing, parity, counting modulo 5 and k-hop: accuracy at 1, 2, 4 and 10 times "
+        "the trained length.",
+        "length",
+        "length",
+    ),
+    arena_figure(
+        "values",
+        "The arena: all encodings beyond the trained values",
+        "The same trainings on the tasks whose inputs are numbers, sorting and cumulative sums: accuracy at 1, 2, 4 "
+        "and 10 times the range of values of training.",
+        "scale",
+        "range of values",
+    ),
+)

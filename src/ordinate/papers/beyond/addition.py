@@ -1,21 +1,22 @@
-"""Addition learned on at most 5 digits, right on 1000."""
+"""Addition learned on at most 5 digits: right on 1000, and for a looped model right on long cascades of carries."""
 
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
+from ordinate.lab.report.style import BLACK, BLUE, SKY, VERMILION
 from ordinate.lab.structure.discovery import discover
 from ordinate.lab.tasks import make_task
 from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, absolute, related, shaw
-from ordinate.papers.extrapolation import Extrapolation, Scale
-from ordinate.papers.measured import Curve
-from ordinate.relations import Relation, aligned, window
+from ordinate.papers.curves import Curve, Curves, curves_figure
+from ordinate.papers.figure import SMOKE
+from ordinate.relations import Relation, aligned, leap, window
 
 TASK = make_task("addition", digits=5, width=8, sampler={"kind": "mixture", "of": "chains"})
 BACK, LAYERS = 4, 4
 REACH = BACK * LAYERS
 """How far a carry can be seen: so many places back in every layer."""
-RELATION = aligned("first", "second") * window(back=BACK)
+RELATION = aligned(SKY, "second") * window(back=BACK)
 CASCADES = tuple(float(k) for k in range(1, 21))
 
 DECLARED = (
@@ -31,60 +32,44 @@ def discovered() -> Relation:
     return discover(make_task("addition", digits=5, width=8)).relation
 
 
-class Addition1000(Extrapolation):
+def addition_1000(scale: str) -> Curves:
     """Declared and discovered relations against relative and absolute positions."""
-
-    name: ClassVar[str] = "beyond/addition-1000"
-    title: ClassVar[str] = "Additions learned on at most 5 digits, measured far beyond"
-    summary: ClassVar[str] = (
-        "Exact match of sums of two numbers, for models trained on numbers of at most 5 digits at 17 tokens: attention "
-        "that asks the content which class of a declared relation to look at, against Shaw keys and sinusoidal "
-        "positions over all pairs."
-    )
-    scales: ClassVar[dict[str, str]] = {
-        "smoke": "proves the path in seconds; no verdict",
-        "demo": "one seed of three models, some minutes; no verdict",
-        "laptop": "five seeds of the declared relation, three of the others, about an hour on 2 cores",
-    }
-
-    def scale(self, name: str) -> Scale:
-        """Recipes and aims of a scale."""
-        return {"smoke": _smoke, "demo": _demo, "laptop": _laptop}[name]()
+    return {"smoke": _smoke, "demo": _demo, "laptop": _laptop}[scale]()
 
 
-def _smoke() -> Scale:
+def _smoke() -> Curves:
     small: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
-    return Scale(
+    return Curves(
         (
-            Curve(related("relation", TASK, RELATION, 20, **small), 1, "positional", DECLARED),
-            Curve(shaw(TASK, 20, **small), 1, "standard", NOTHING),
-            Curve(absolute(TASK, 20, **small), 1, "baseline", NOTHING),
+            Curve(related("relation", TASK, RELATION, 20, **small), 1, BLUE, DECLARED),
+            Curve(shaw(TASK, 20, **small), 1, VERMILION, NOTHING),
+            Curve(absolute(TASK, 20, **small), 1, BLACK, NOTHING),
         ),
     )
 
 
-def _demo() -> Scale:
+def _demo() -> Curves:
     far: dict[str, Any] = {"lengths": LENGTHS[:5], "count": 100}
-    return Scale(
+    return Curves(
         (
-            Curve(related("relation", TASK, RELATION, 2500, **far), 1, "positional", DECLARED),
-            Curve(shaw(TASK, 2500, **far), 1, "standard", NOTHING),
-            Curve(absolute(TASK, 2500, **far), 1, "baseline", NOTHING),
+            Curve(related("relation", TASK, RELATION, 2500, **far), 1, BLUE, DECLARED),
+            Curve(shaw(TASK, 2500, **far), 1, VERMILION, NOTHING),
+            Curve(absolute(TASK, 2500, **far), 1, BLACK, NOTHING),
         ),
     )
 
 
-def _laptop() -> Scale:
+def _laptop() -> Curves:
     steps = 7000
     far: dict[str, Any] = {"lengths": LENGTHS}
     near: dict[str, Any] = {"lengths": NEAR, "count": 200}
     declared = related("relation", TASK, RELATION, steps, cascades=CASCADES, layers=LAYERS, **far)
-    return Scale(
+    return Curves(
         (
-            Curve(declared, 5, "positional", DECLARED, reach=REACH),
-            Curve(related("discovered", TASK, discovered(), steps, **far), 3, "first", FOUND),
-            Curve(shaw(TASK, steps, **near), 3, "standard", NOTHING),
-            Curve(absolute(TASK, steps, **near), 3, "baseline", NOTHING),
+            Curve(declared, 5, BLUE, DECLARED, reach=REACH),
+            Curve(related("discovered", TASK, discovered(), steps, **far), 3, SKY, FOUND),
+            Curve(shaw(TASK, steps, **near), 3, VERMILION, NOTHING),
+            Curve(absolute(TASK, steps, **near), 3, BLACK, NOTHING),
         ),
         (
             at_least("relation", "length=100", 0.99, "Declared relation: at least 99 % exact at 100 digits."),
@@ -109,4 +94,61 @@ def _laptop() -> Scale:
     )
 
 
-FIGURES = (Addition1000(),)
+LEAPS = leap("first", "second")
+LOOPS = 6
+LOOPED = (
+    "told that digits are related by significance, and that carries can be put together over 1, 2, 4, ... places: the "
+    f"middle one of three layers is gone through {LOOPS} times, and looks back twice as far each time (in training "
+    "5 to 10 times, some distances twice and some loops idle); every loop starts from what entered the first one, so "
+    "that nothing but what is attended to is carried over"
+)
+LOOPED_REACH = 2**LOOPS - 1
+SIZES: dict[str, Any] = {
+    "layers": 3,
+    "once": (1, 1),
+    "loops": LOOPS,
+    "trained_loops": (5, 10),
+    "stay": 0.4,
+    "idle": 0.35,
+    "anew": True,
+}
+"""Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn
+when their work is done. In none of these cases do late loops do what early ones have learned."""
+
+
+def cascades(scale: str) -> Curves:
+    """A carry that travels twenty places, for models that have seen it travel five."""
+    if scale == "smoke":
+        small: dict[str, Any] = {"width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+        looped = related("looped", TASK, LEAPS, 20, cascades=(1.0, 20.0), **small, **SIZES)
+        return Curves((Curve(looped, 1, SKY, LOOPED),))
+    far: dict[str, Any] = {"cascades": (*CASCADES, 25.0, 30.0, 35.0), "count": 300, "lengths": LENGTHS}
+    return Curves(
+        (Curve(related("looped", TASK, LEAPS, 4000, **far, **SIZES), 3, SKY, LOOPED, reach=LOOPED_REACH),),
+        (at_least("looped", "cascade=20", 0.9, "Looped: at least 90 % exact at cascades of 20 places."),),
+    )
+
+
+FIGURES = (
+    curves_figure(
+        "beyond/addition-1000",
+        "Additions learned on at most 5 digits, measured far beyond",
+        "Exact match of sums of two numbers, for models trained on numbers of at most 5 digits at 17 tokens: attention "
+        "that asks the content which class of a declared relation to look at, against Shaw keys and sinusoidal "
+        "positions over all pairs.",
+        {
+            "smoke": SMOKE,
+            "demo": "one seed of three models, some minutes; no verdict",
+            "laptop": "five seeds of the declared relation, three of the others, about an hour on 2 cores",
+        },
+        addition_1000,
+    ),
+    curves_figure(
+        "beyond/cascades",
+        "Cascades of carries longer than any in training",
+        "Exact match of sums of 40 digits by the length of their longest cascade, for models trained on numbers of at "
+        "most 5 digits: one layer gone through again and again, that looks back twice as far each time.",
+        {"smoke": SMOKE, "laptop": "three seeds, about half an hour on 2 cores"},
+        cascades,
+    ),
+)

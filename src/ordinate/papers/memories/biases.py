@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure as Drawing
 
 from ordinate.attention import Dp
 from ordinate.encodings import (
@@ -27,9 +26,9 @@ from ordinate.lab.evaluation.predicates import AtLeast
 from ordinate.lab.report.heat import Heat, heat_maps
 from ordinate.lab.tasks import make_task
 from ordinate.models import Memory
-from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.memories.sizes import SHARE, SIZES
+from ordinate.papers.aims import Aim, Place, Ratio
+from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, sheets_figure
 
 ENCODED: Mapping[str, Encoding] = {
     "none": NoPosition(),
@@ -47,7 +46,7 @@ KERNELS: Mapping[str, dict[str, object]] = {
 }
 
 
-def biases(scale: str) -> Plan:
+def biases(scale: str) -> Sheets:
     """Published encodings on a light and on a heavy tail."""
     size = SIZES[scale]
     heads = size.heads[len(size.heads) // 2]
@@ -62,7 +61,7 @@ def biases(scale: str) -> Plan:
         sheets.append(Sheet(title, "heads", lines, SHARE))
     light, heavy = KERNELS
     x = float(heads)
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             "Light tail: rpe-lin leaves less than rpe-log.",
             AtLeast(1),
@@ -83,23 +82,7 @@ def biases(scale: str) -> Plan:
         ),
     ]
     note = f"One layer of attention alone with dot products, {heads} heads; the table is the figure."
-    return Plan(sheets, aims, size.seeds, note)
-
-
-class Suits(Lines):
-    """A map: a row for each encoding, a column for each tail."""
-
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """The table, coloured."""
-        return heat_maps([heat_of(document)], columns=1)
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """What a cell is."""
-        seeds = max(len(line["values"]) for sheet in document["sheets"] for line in sheet["lines"])
-        return (
-            f"What is left of the variance, median over {seeds} seeds; cells say how many did not end. The darker, "
-            "the more is left."
-        )
+    return Sheets(sheets, aims, size.seeds, note)
 
 
 def heat_of(document: dict[str, Any]) -> Heat:
@@ -112,16 +95,15 @@ def heat_of(document: dict[str, Any]) -> Heat:
     return Heat("what is left of the variance", "", "encoding", labels[::-1], titles, values)
 
 
-BIASES = Suits(
-    "memories/biases",
-    "Which published bias suits which tail",
-    "What one layer of attention alone leaves of sums over all tokens before, with a light and a heavy tail.",
-    {
-        "smoke": "proves the path in seconds; no verdict",
-        "laptop": "eight encodings, two tails, three seeds, sized for 10 minutes on 2 cores",
-    },
-    biases,
+FIGURES = (
+    sheets_figure(
+        "memories/biases",
+        "Which published bias suits which tail",
+        "What one layer of attention alone leaves of sums over all tokens before, with a light and a heavy tail.",
+        described("eight encodings, two tails, three seeds, sized for 10 minutes on 2 cores", paper=False),
+        biases,
+        draw=lambda document: heat_maps([heat_of(document)], columns=1),
+        caption="What is left of the variance, median over {settings[seeds]} seeds; cells say how many did not end. "
+        "The darker, the more is left.",
+    ),
 )
-
-
-FIGURES = (BIASES,)

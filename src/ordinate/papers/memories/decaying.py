@@ -12,10 +12,10 @@ from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories.decaying import Given, Kernel, Polynomial
 from ordinate.models import Memory
-from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio
-from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Expresses, Place, Ratio
+from ordinate.papers.figure import published
 from ordinate.papers.memories.sizes import SHARE, SIZES, described, quoted
-from ordinate.papers.published import published
+from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN, LOG, LOG_SHIFTED, Bias
 from ordinate.papers.theory.reach import best_slopes
 
@@ -74,7 +74,7 @@ def tails(
     worse: str,
     left: float,
     note: str,
-) -> Plan:
+) -> Sheets:
     """Both kinds of heads on one kernel, trained and at their best; the worse are said to leave `left`."""
     size = LAPTOP if scale == "laptop" else SIZES[scale]
     # The softmax divides by a sum that grows with t, so that a head cannot be right at all tokens: one is scored.
@@ -97,7 +97,7 @@ def tails(
         )
     known = published("memories")[f"exp-{name}"]
     few, most, title = xs[0], xs[-1], "what is left"
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"Trained: one {better} head is better than {most:g} {worse} heads.",
             AtLeast(1),
@@ -120,7 +120,7 @@ def tails(
         "The first claim is of what training finds, the others of what heads can express: no theorem says that the "
         "other kind of head fails, and it does not."
     )
-    return Plan(
+    return Sheets(
         [Sheet(title, "heads", lines, SHARE, log_x=True)],
         aims,
         size.seeds,
@@ -128,7 +128,7 @@ def tails(
     )
 
 
-def exp_4a(scale: str) -> Plan:
+def exp_4a(scale: str) -> Sheets:
     """A heavy tail."""
     length = LENGTHS[scale]
     kernel = Polynomial(power=0.5, cut=length)
@@ -138,7 +138,7 @@ def exp_4a(scale: str) -> Plan:
     )
 
 
-def exp_4b(scale: str) -> Plan:
+def exp_4b(scale: str) -> Sheets:
     """A light tail."""
     squares = np.square(light())
     note = (
@@ -151,7 +151,7 @@ def exp_4b(scale: str) -> Plan:
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "memories/exp-4a",
         "A heavy tail",
         "What one layer of attention alone leaves of the variance of a sum over all tokens before, weighted by t^-0.5 "
@@ -159,7 +159,7 @@ FIGURES = (
         described("both kinds of heads, three seeds, about 10 minutes on 2 cores"),
         exp_4a,
     ),
-    Lines(
+    sheets_figure(
         "memories/exp-4b",
         "A light tail",
         "What one layer of attention alone leaves of the variance of a sum over all tokens before, weighted by e^-5t: "

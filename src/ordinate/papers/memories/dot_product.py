@@ -6,12 +6,11 @@ from ordinate.attention import Dp, DpFree
 from ordinate.lab.evaluation.predicates import AtLeast, Between
 from ordinate.lab.tasks.memories import PROPOSITION_4_2
 from ordinate.models import Memory
-from ordinate.papers.columns import Column, never
-from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
-from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows
+from ordinate.papers.figure import published
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
-from ordinate.papers.published import published
+from ordinate.papers.sheets import Column, Exact, Line, Sheet, Sheets, Spot, never, sheets_figure
 from ordinate.papers.theory.minimax import affine_minimax, all_inputs, content_lag
 
 PUBLISHED: float = published("memories")["prop-4.2"]["bound"]
@@ -40,7 +39,7 @@ def best_affine() -> float:
     return float(left.var() / target.var())
 
 
-def prop_4_2(scale: str) -> Plan:
+def prop_4_2(scale: str) -> Sheets:
     """One layer of attention alone, with and without dot products."""
     size = SIZES[scale]
     task = PROPOSITION_4_2.model_copy(update={"length": size.length})
@@ -78,7 +77,7 @@ def prop_4_2(scale: str) -> Plan:
         log_x=True,
     )
     most = xs[-1]
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Expresses(
             "Without dot products the largest error is at least 2/3, whatever the heads.",
             AtLeast(PUBLISHED),
@@ -101,17 +100,16 @@ def prop_4_2(scale: str) -> Plan:
             Place(trained.title, "without dot products", most),
         ),
     ]
-    return Plan([trained, bound], aims, size.seeds, size.differs)
+    return Sheets([trained, bound], aims, size.seeds, size.differs)
 
 
-PROP_4_2 = Lines(
-    "memories/prop-4.2",
-    "Where dot products are needed",
-    "The target x_{t - g(x_t)} with g(x) = x + 1 over -1, 0 and 1, for one layer of attention alone, with and without "
-    "dot products; and the exact least error of all attention without them, by linear programming.",
-    described("three seeds, about 10 minutes on 2 cores"),
-    prop_4_2,
+FIGURES = (
+    sheets_figure(
+        "memories/prop-4.2",
+        "Where dot products are needed",
+        "The target x_{t - g(x_t)} with g(x) = x + 1 over -1, 0 and 1, for one layer of attention alone, with and "
+        "without dot products; and the exact least error of all attention without them, by linear programming.",
+        described("three seeds, about 10 minutes on 2 cores"),
+        prop_4_2,
+    ),
 )
-
-
-FIGURES = (PROP_4_2,)

@@ -7,10 +7,10 @@ from ordinate.encodings import RpeLin
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
 from ordinate.models import Memory
-from ordinate.papers.line_aims import Expresses, LineAim, Place, Ratio, Shows
-from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.memories.sizes import SHARE, SIZES, Size, described, quoted
-from ordinate.papers.published import published
+from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows
+from ordinate.papers.figure import published
+from ordinate.papers.memories.sizes import SHARE, SIZES, MemoryScale, described, quoted
+from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN
 from ordinate.papers.theory.reach import best_slopes
 from ordinate.papers.theory.search import lag_kernels
@@ -27,7 +27,7 @@ def model(heads: int, hidden: int, *, dot_product: bool = False) -> Memory:
     return Memory(layers=1, heads=heads, hidden=hidden, encoding=(FIRST,), attention=look)
 
 
-def target(size: Size, lags: tuple[int, ...], readout: str, tokens: str = "signs") -> Task:
+def target(size: MemoryScale, lags: tuple[int, ...], readout: str, tokens: str = "signs") -> Task:
     """A function of the tokens at some lags."""
     return make_task("fixed-memory", lags=lags, length=size.length, readout=readout, tokens=tokens)
 
@@ -46,7 +46,7 @@ def least_share(lags: tuple[int, ...], length: int, heads: int) -> float:
     return float(best_slopes(LIN, heads, lag_kernels(far, length).sum(0)).error ** 2) / len(lags)
 
 
-def best(size: Size, lags: tuple[int, ...]) -> Exact:
+def best(size: MemoryScale, lags: tuple[int, ...]) -> Exact:
     """The least share over the number of heads."""
     xs = tuple(float(heads) for heads in size.heads)
     return Exact(
@@ -58,7 +58,15 @@ def best(size: Size, lags: tuple[int, ...]) -> Exact:
 
 
 def over(
-    size: Size, name: str, task: Task, axis: str, middle: int, label: str, role: str, *, dp: bool = False
+    size: MemoryScale,
+    name: str,
+    task: Task,
+    axis: str,
+    middle: int,
+    label: str,
+    role: str,
+    *,
+    dp: bool = False,
 ) -> Line:
     """Models over heads, or over hidden units, with the other at `middle`."""
     values = size.heads if axis == "heads" else size.hidden
@@ -70,7 +78,7 @@ def over(
     return Line(label, role, spots)
 
 
-def exp_1b(scale: str) -> Plan:
+def exp_1b(scale: str) -> Sheets:
     """One layer for a readout of many ReLUs of three memories."""
     size = SIZES[scale]
     task = target(size, size.lags, "relus")
@@ -81,7 +89,7 @@ def exp_1b(scale: str) -> Plan:
         best(size, size.lags),
     ]
     sheet = Sheet("64 ReLUs of three memories", "heads", lines, SHARE, log_x=True)
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Expresses(
             f"The heads can express it: {most:g} of them leave less than 1 % of the sum of the memories.",
             AtMost(LEARNED),
@@ -93,14 +101,14 @@ def exp_1b(scale: str) -> Plan:
             Place(sheet.title, f"{widest} units", most),
         ),
     ]
-    return Plan([sheet], aims, size.seeds, size.differs)
+    return Sheets([sheet], aims, size.seeds, size.differs)
 
 
-def exp_2a(scale: str) -> Plan:
+def exp_2a(scale: str) -> Sheets:
     """A complex readout of one memory: units, not heads."""
     size = SIZES[scale]
     lag = size.lags[-1:]
-    sheets, aims = [], list[LineAim]()
+    sheets, aims = [], list[Aim]()
     for tokens in ("signs", "gaussian"):
         task = target(size, lag, "relus", tokens)
         by_units = over(size, f"2a-{tokens}", task, "hidden", size.heads[-1], "over units", "positional")
@@ -128,7 +136,7 @@ def exp_2a(scale: str) -> Plan:
                 Place(over_heads, "over heads", float(heads[0])),
             ),
         ]
-    return Plan(
+    return Sheets(
         sheets,
         aims,
         size.seeds,
@@ -139,7 +147,7 @@ def exp_2a(scale: str) -> Plan:
     )
 
 
-def exp_2b(scale: str) -> Plan:
+def exp_2b(scale: str) -> Sheets:
     """The sum of three memories: heads, not units."""
     size = SIZES[scale]
     task = target(size, size.lags, "sum")
@@ -153,7 +161,7 @@ def exp_2b(scale: str) -> Plan:
     few, most = float(size.heads[0]), float(size.heads[-1])
     least, many = float(size.hidden[0]), float(size.hidden[-1])
     known = published("memories")["exp-2b"]
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Expresses(
             f"The heads can express it: {most:g} leave less than 1 % of the variance.",
             AtMost(LEARNED),
@@ -173,10 +181,10 @@ def exp_2b(scale: str) -> Plan:
             Place("over units", "trained", least),
         ),
     ]
-    return Plan(sheets, aims, size.seeds, f"{quoted('exp-2b')} {size.differs}")
+    return Sheets(sheets, aims, size.seeds, f"{quoted('exp-2b')} {size.differs}")
 
 
-def exp_3a(scale: str) -> Plan:
+def exp_3a(scale: str) -> Sheets:
     """The target of 1b with and without dot products."""
     size = SIZES[scale]
     task = target(size, size.lags, "relus")
@@ -186,7 +194,7 @@ def exp_3a(scale: str) -> Plan:
         over(size, "3a", task, "heads", widest, "with dot products", "standard", dp=True),
     ]
     sheet = Sheet("64 ReLUs of three memories", "heads", lines, SHARE, log_x=True)
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"Dot products add little with {most:g} heads: no less than half of the error is left.",
             AtMost(2),
@@ -194,11 +202,11 @@ def exp_3a(scale: str) -> Plan:
             Place(sheet.title, "without dot products", most),
         )
     ]
-    return Plan([sheet], aims, size.seeds, size.differs)
+    return Sheets([sheet], aims, size.seeds, size.differs)
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "memories/exp-1b",
         "One layer for fixed memories",
         "What one layer without dot products leaves of the variance of a sum of 64 ReLUs of three tokens at fixed "
@@ -206,21 +214,21 @@ FIGURES = (
         described("two widths, three seeds, about 10 minutes on 2 cores"),
         exp_1b,
     ),
-    Lines(
+    sheets_figure(
         "memories/exp-2a",
         "Units for the readout",
         "What one layer without dot products leaves of the variance of a sum of 64 ReLUs of one token at a fixed lag.",
         described("signs and Gaussian tokens, three seeds, about 10 minutes on 2 cores"),
         exp_2a,
     ),
-    Lines(
+    sheets_figure(
         "memories/exp-2b",
         "Heads for the memories",
         "What one layer without dot products leaves of the variance of the sum of three tokens at fixed lags.",
         described("three seeds, about 10 minutes on 2 cores"),
         exp_2b,
     ),
-    Lines(
+    sheets_figure(
         "memories/exp-3a",
         "Fixed memories need no dot products",
         "The target of experiment 1b with and without dot products.",

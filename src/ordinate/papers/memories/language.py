@@ -10,22 +10,21 @@ from ordinate.attention import Dp, DpFree
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.tasks.text import CHARACTERS, load_corpus
-from ordinate.lab.training import AdamW, Cosine, Evaluation, Recipe, Training
+from ordinate.lab.training import AdamW, Cosine, Recipe, Training
 from ordinate.models import Memory
 from ordinate.models.memory import PreNorm
-from ordinate.papers.columns import PERPLEXITY
-from ordinate.papers.line_aims import Leads, LineAim, Place, Steeper
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Leads, Place, Steeper
 from ordinate.papers.memories.fixed import FIRST
-from ordinate.papers.memories.sizes import quoted
+from ordinate.papers.memories.sizes import described, quoted
+from ordinate.papers.sheets import PERPLEXITY, Line, Scale, Sheet, Sheets, Spot, sheets_figure
 
 FOLDER = "ORDINATE_CORPUS"
 """The environment variable that names a corpus."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """Windows, models and training of a scale; `heads` and `hidden` are those of the smallest model."""
+@dataclass(frozen=True, kw_only=True)
+class LanguageScale(Scale):
+    """Windows and models; `heads` and `hidden` are those of the smallest model."""
 
     length: int
     layers: tuple[int, ...]
@@ -33,9 +32,6 @@ class Size:
     hidden: int
     width: int
     dim: int
-    training: Training
-    seeds: int
-    count: int
 
     def task(self) -> Task:
         """The corpus that is there."""
@@ -53,15 +49,9 @@ class Size:
             norm=PreNorm(),
         )
 
-    def recipe(self, name: str, model: Memory) -> Recipe:
+    def language_model(self, name: str, model: Memory) -> Recipe:
         """One language model."""
-        return Recipe(
-            name=name,
-            task=self.task(),
-            model=model,
-            training=self.training,
-            evaluation=Evaluation(count=self.count),
-        )
+        return self.recipe(name, self.task(), model)
 
     def parameters(self, layers: int, heads: int, hidden: int, *, dot_product: bool = True) -> int:
         """How many a model has, linear in heads and in hidden units."""
@@ -83,30 +73,40 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size(12, (1, 2), 1, 8, 8, 4, Training(steps=3, batch=4), 1, 8),
-    "laptop": Size(
-        64,
-        (1, 2, 4),
-        2,
-        128,
-        32,
-        16,
-        Training(
+    "smoke": LanguageScale(
+        length=12,
+        layers=(1, 2),
+        heads=1,
+        hidden=8,
+        width=8,
+        dim=4,
+        training=Training(steps=3, batch=4),
+        seeds=1,
+        count=8,
+    ),
+    "laptop": LanguageScale(
+        length=64,
+        layers=(1, 2, 4),
+        heads=2,
+        hidden=128,
+        width=32,
+        dim=16,
+        training=Training(
             steps=1200,
             batch=24,
             optimizer=AdamW(learning_rate=4e-3, betas=(0.9, 0.99), weight_decay=0.1),
             schedule=Cosine(warmup=0.05),
             clip=1.0,
         ),
-        3,
-        600,
+        seeds=3,
+        count=600,
     ),
 }
 MORE, HEADS, UNITS = "more layers", "more heads", "more hidden units"
 WITH, WITHOUT = "with dot products", "without dot products"
 
 
-def differs(size: Size) -> str:
+def differs(size: LanguageScale) -> str:
     """What was read, and what the published setting was."""
     corpus = load_corpus(os.environ.get(FOLDER, ""))
     return (
@@ -119,18 +119,20 @@ def differs(size: Size) -> str:
     )
 
 
-def exp_1a(scale: str) -> Plan:
+def exp_1a(scale: str) -> Sheets:
     """Layers, heads and hidden units, with as many parameters each."""
     size, title = SIZES[scale], "at equal parameters"
     depth = {
-        layers: size.recipe(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
+        layers: size.language_model(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
         for layers in size.layers
     }
     heads, units = {1: depth[1]}, {1: depth[1]}
     for layers in size.layers[1:]:
         wanted = size.parameters(layers, size.heads, size.hidden)
-        heads[layers] = size.recipe(f"1a-heads-{layers}", size.model(1, size.heads_for(wanted), size.hidden))
-        units[layers] = size.recipe(
+        heads[layers] = size.language_model(
+            f"1a-heads-{layers}", size.model(1, size.heads_for(wanted), size.hidden)
+        )
+        units[layers] = size.language_model(
             f"1a-units-{layers}", size.model(1, size.heads, size.hidden_for(wanted, 1))
         )
     lines = [
@@ -142,7 +144,7 @@ def exp_1a(scale: str) -> Plan:
         )
     ]
     most = float(size.layers[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Leads(
             f"Layers help: {most:g} have a lower perplexity than one.",
             AtLeast(0),
@@ -161,10 +163,10 @@ def exp_1a(scale: str) -> Plan:
         ),
     ]
     sheet = Sheet(title, "layers, or one layer of as many parameters", lines, PERPLEXITY)
-    return Plan([sheet], aims, size.seeds, f"{quoted('exp-1a')} {differs(size)}")
+    return Sheets([sheet], aims, size.seeds, f"{quoted('exp-1a')} {differs(size)}")
 
 
-def exp_3b(scale: str) -> Plan:
+def exp_3b(scale: str) -> Sheets:
     """Depth with and without dot products, with as many parameters each."""
     size, title = SIZES[scale], "dot products"
     spots: dict[str, dict[float, Spot]] = {WITH: {}, WITHOUT: {}}
@@ -172,12 +174,14 @@ def exp_3b(scale: str) -> Plan:
         wanted = size.parameters(layers, size.heads, size.hidden)
         hidden = size.hidden_for(wanted, layers, dot_product=False)
         # The layers of experiment 1a, whose runs serve here too.
-        full = size.recipe(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
-        free = size.recipe(f"3b-free-{layers}", size.model(layers, size.heads, hidden, dot_product=False))
+        full = size.language_model(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
+        free = size.language_model(
+            f"3b-free-{layers}", size.model(layers, size.heads, hidden, dot_product=False)
+        )
         spots[WITH][float(layers)], spots[WITHOUT][float(layers)] = Spot(full), Spot(free)
     lines = [Line(WITH, "standard", spots[WITH]), Line(WITHOUT, "positional", spots[WITHOUT])]
     depths = tuple(float(layers) for layers in size.layers)
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         *(
             Leads(
                 f"Dot products help with {layers:g} layer{'s' if layers > 1 else ''}: the perplexity is lower.",
@@ -197,27 +201,26 @@ def exp_3b(scale: str) -> Plan:
         ),
     ]
     note = f"{quoted('exp-3b')} {differs(size)} What dot products do not take is given to hidden units."
-    return Plan([Sheet(title, "layers", lines, PERPLEXITY)], aims, size.seeds, note)
+    return Sheets([Sheet(title, "layers", lines, PERPLEXITY)], aims, size.seeds, note)
 
 
-SCALES = {"smoke": "proves the path in seconds; no verdict"}
 FIGURES = (
-    Lines(
+    sheets_figure(
         "memories/exp-1a",
         "Layers against heads in a language model",
         "Perplexity of text that training did not see: more layers, more heads in one layer, and more hidden units in "
         "one layer, with as many parameters each.",
-        {**SCALES, "laptop": "characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores"},
+        described("characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores", paper=False),
         exp_1a,
     ),
-    Lines(
+    sheets_figure(
         "memories/exp-3b",
         "Language models need dot products",
         "Perplexity of text that training did not see, over layers, with and without dot products.",
-        {
-            **SCALES,
-            "laptop": "characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores, less after exp-1a",
-        },
+        described(
+            "characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores, less after exp-1a",
+            paper=False,
+        ),
         exp_3b,
     ),
 )

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from ordinate.attention import Dp, Hard
 from ordinate.encodings import NoPosition, OneHot
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
-from ordinate.lab.tasks import Task, make_task
-from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training
-from ordinate.models import Decoder, Memory, ModelSettings, ResidualEncoder
-from ordinate.papers.columns import SYMBOLS
-from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Adam, Cosine, Training
+from ordinate.models import Decoder, Memory, ResidualEncoder
+from ordinate.papers.aims import Aim, Leads, Place, Shows
 from ordinate.papers.memories.fixed import FIRST
-from ordinate.papers.memories.sizes import SHARE
+from ordinate.papers.memories.sizes import SHARE, described
+from ordinate.papers.sheets import SYMBOLS, Line, Scale, Sheet, Sheets, Spot, sheets_figure
 
 RIGHT = 0.95
 """The share of answers from which on a task counts as learned; a twentieth of the variance where they are numbers."""
@@ -26,9 +25,9 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Size:
-    """Sizes and training of a scale."""
+@dataclass(frozen=True, kw_only=True)
+class NeighbourScale(Scale):
+    """Lengths, and the heads, layers and widths that are compared."""
 
     length: int
     """Tokens of a pair task; triples have half as many."""
@@ -37,14 +36,6 @@ class Size:
     widths: tuple[int, ...]
     named: tuple[int, ...]
     width: int
-    training: Training
-    seeds: int
-    count: int
-
-    def recipe(self, name: str, task: Task, model: ModelSettings) -> Recipe:
-        """One model on one task."""
-        evaluation = Evaluation(count=self.count)
-        return Recipe(name=name, task=task, model=model, training=self.training, evaluation=evaluation)
 
     def encoder(self, layers: int, heads: int) -> ResidualEncoder:
         """All pairs, and no position: pairs and triples are about sets."""
@@ -54,28 +45,38 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size(8, (1, 2), (1, 2), (2, 4), (1, 2), 8, Training(steps=3, batch=8), 1, 20),
-    "laptop": Size(
-        12,
-        (1, 2, 4),
-        (1, 2, 3),
-        (2, 4, 8, 16, 32),
-        (1, 2, 4),
-        64,
-        Training(
+    "smoke": NeighbourScale(
+        length=8,
+        heads=(1, 2),
+        layers=(1, 2),
+        widths=(2, 4),
+        named=(1, 2),
+        width=8,
+        training=Training(steps=3, batch=8),
+        seeds=1,
+        count=20,
+    ),
+    "laptop": NeighbourScale(
+        length=12,
+        heads=(1, 2, 4),
+        layers=(1, 2, 3),
+        widths=(2, 4, 8, 16, 32),
+        named=(1, 2, 4),
+        width=64,
+        training=Training(
             steps=2000,
             batch=64,
             optimizer=Adam(learning_rate=2e-3, betas=(0.9, 0.99)),
             schedule=Cosine(warmup=0.05),
             clip=1.0,
         ),
-        3,
-        1000,
+        seeds=3,
+        count=1000,
     ),
 }
 
 
-def match_2(scale: str) -> Plan:
+def match_2(scale: str) -> Sheets:
     """Pairs: one layer over heads."""
     size, title = SIZES[scale], "pairs that add up"
     task = make_task("match-2", length=size.length, modulus=2 * size.length - 1)
@@ -83,7 +84,7 @@ def match_2(scale: str) -> Plan:
         float(heads): Spot(size.recipe(f"match-2-{heads}", task, size.encoder(1, heads)))
         for heads in size.heads
     }
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows(
             f"One layer with one head answers {RIGHT:.0%} right.",
             AtLeast(RIGHT),
@@ -91,10 +92,10 @@ def match_2(scale: str) -> Plan:
         )
     ]
     lines = [Line("one layer", "standard", spots)]
-    return Plan([Sheet(title, "heads", lines, SYMBOLS)], aims, size.seeds, NOTE)
+    return Sheets([Sheet(title, "heads", lines, SYMBOLS)], aims, size.seeds, NOTE)
 
 
-def match_3(scale: str) -> Plan:
+def match_3(scale: str) -> Sheets:
     """Triples: layers."""
     size, title, label = SIZES[scale], "triples that add up", "over layers"
     task = make_task("match-3", length=size.length // 2, modulus=2 * size.length - 1)
@@ -103,7 +104,7 @@ def match_3(scale: str) -> Plan:
         for layers in size.layers
     }
     most = float(size.layers[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows(f"One layer answers less than {RIGHT:.0%} right.", AtMost(RIGHT), Place(title, label, 1.0)),
         Leads(
             f"Layers help: {most:g} answer more than one does.",
@@ -113,10 +114,10 @@ def match_3(scale: str) -> Plan:
         ),
     ]
     lines = [Line(label, "standard", spots)]
-    return Plan([Sheet(title, "layers", lines, SYMBOLS)], aims, size.seeds, NOTE)
+    return Sheets([Sheet(title, "layers", lines, SYMBOLS)], aims, size.seeds, NOTE)
 
 
-def sparse_average(scale: str) -> Plan:
+def sparse_average(scale: str) -> Sheets:
     """Means over q named tokens: the width of one head."""
     size, title = SIZES[scale], "means over named tokens"
     lines = []
@@ -132,7 +133,7 @@ def sparse_average(scale: str) -> Plan:
         lines.append(Line(f"q = {named}", role, spots))
     few, many = lines[0].label, lines[-1].label
     narrow, wide = float(size.widths[0]), float(size.widths[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         *(
             Shows(
                 f"{line.label}: a head of width {wide:g} leaves less than {1 - RIGHT:.0%} of the variance.",
@@ -148,10 +149,10 @@ def sparse_average(scale: str) -> Plan:
             Place(title, few, narrow),
         ),
     ]
-    return Plan([Sheet(title, "width", lines, SHARE, log_x=True)], aims, size.seeds, NOTE)
+    return Sheets([Sheet(title, "width", lines, SHARE, log_x=True)], aims, size.seeds, NOTE)
 
 
-def counting(scale: str) -> Plan:
+def counting(scale: str) -> Sheets:
     """Counting in brackets: causal attention, and attention that looks both ways."""
     size, title = SIZES[scale], "ones since the bracket"
     task = make_task("contextual-counting", length=2 * size.length, regions=2)
@@ -170,7 +171,7 @@ def counting(scale: str) -> Plan:
             spots[float(layers)] = Spot(size.recipe(f"counting-{role}-{layers}", task, model))
         lines.append(Line(label, role, spots))
     most = float(size.layers[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Leads(
             f"Without positions, causal attention answers more than attention both ways, with {most:g} layers.",
             AtLeast(0),
@@ -178,10 +179,10 @@ def counting(scale: str) -> Plan:
             Place(title, "both ways", most),
         )
     ]
-    return Plan([Sheet(title, "layers", lines, SYMBOLS)], aims, size.seeds, NOTE)
+    return Sheets([Sheet(title, "layers", lines, SYMBOLS)], aims, size.seeds, NOTE)
 
 
-def hard(scale: str) -> Plan:
+def hard(scale: str) -> Sheets:
     """A memory whose lag the token decides: looks at all tokens, and at one."""
     size, title = SIZES[scale], "a token that is named"
     task = make_task(
@@ -212,7 +213,7 @@ def hard(scale: str) -> Plan:
             spots[float(heads)] = Spot(size.recipe(f"hard-{look.name}-{heads}", task, model))
         lines.append(Line(label, role, spots))
     most = float(size.heads[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows(
             f"Looks at one token learn it: {most:g} heads leave less than {1 - RIGHT:.0%} of the variance.",
             AtMost(1 - RIGHT),
@@ -225,46 +226,43 @@ def hard(scale: str) -> Plan:
             Place(title, "all tokens", most),
         ),
     ]
-    return Plan([Sheet(title, "heads", lines, SHARE, log_x=True)], aims, size.seeds, NOTE)
+    return Sheets([Sheet(title, "heads", lines, SHARE, log_x=True)], aims, size.seeds, NOTE)
 
 
 def _scales(laptop: str) -> dict[str, str]:
-    return {
-        "smoke": "proves the path in seconds; no verdict",
-        "laptop": f"{laptop}, three seeds, sized for 10 minutes on 2 cores",
-    }
+    return described(f"{laptop}, three seeds, sized for 10 minutes on 2 cores", paper=False)
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "memories/match-2",
         "Pairs that add up",
         "How often one layer of attention says whether some token completes this one to 0 modulo p.",
         _scales("1 to 4 heads"),
         match_2,
     ),
-    Lines(
+    sheets_figure(
         "memories/match-3",
         "Triples that add up",
         "How often attention says whether two tokens complete this one to 0 modulo p, over layers.",
         _scales("1 to 3 layers"),
         match_3,
     ),
-    Lines(
+    sheets_figure(
         "memories/sparse-average",
         "Means over named tokens",
         "What one head leaves of the variance of the mean of the q numbers that a token names, over its width.",
         _scales("q = 1 to 4, widths 2 to 32"),
         sparse_average,
     ),
-    Lines(
+    sheets_figure(
         "memories/contextual-counting",
         "Counting inside brackets",
         "How often Transformers without positions count the ones since the bracket that is open: causal or not.",
         _scales("1 to 3 layers"),
         counting,
     ),
-    Lines(
+    sheets_figure(
         "memories/hard",
         "Looks at one token",
         "What two layers leave of a token whose lag this token decides: by softmax, and by looks at one token.",

@@ -20,17 +20,18 @@ from ordinate.attention import Dp
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.curves import value_curves
 from ordinate.lab.report.heat import Heat, draw_heat
-from ordinate.lab.studies import Study
+from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
 from ordinate.lab.tasks import Task, make_task
 from ordinate.models import Memory
-from ordinate.papers.line_aims import LineAim, Place, Shows
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Place, Shows
+from ordinate.papers.figure import Document
 from ordinate.papers.memories.fixed import FIRST
-from ordinate.papers.memories.sizes import SHARE, SIZES, Size
+from ordinate.papers.memories.sizes import SHARE, SIZES, MemoryScale, described
+from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, caption_of, panels, sheets_figure
 
 LEARNED = 0.1
 """The share of the variance below which a target counts as learned."""
-ROLES = ("positional", "standard", "hybrid", "rotary")
+LOOKS = (BLUE, VERMILION, GREEN, PURPLE)
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,12 @@ GRIDS = {
 }
 
 
-def size_of(scale: str) -> Size:
+def size_of(scale: str) -> MemoryScale:
     """The training of a scale, with the width of its models."""
     return replace(SIZES[scale], width=GRIDS[scale].width)
 
 
-def depth_for_nesting(scale: str) -> Plan:
+def depth_for_nesting(scale: str) -> Sheets:
     """A sheet for every reach: a line for every K, over layers."""
     size, grid = size_of(scale), GRIDS[scale]
     sheets = [
@@ -119,7 +120,7 @@ def depth_for_nesting(scale: str) -> Plan:
             [
                 Line(
                     f"K = {nesting}",
-                    ROLES[nesting],
+                    LOOKS[nesting],
                     {
                         float(layers): Spot(
                             size.recipe(
@@ -144,14 +145,15 @@ def depth_for_nesting(scale: str) -> Plan:
         "All models have about as many parameters: what layers do not take is given to hidden units. The theorem says "
         "that K + 2 layers are enough, not that training finds them, nor that fewer fail."
     )
-    return Plan(sheets, aims, size.seeds, note)
+    enough = [nesting + 2 for nesting in grid.nestings]
+    return Sheets(sheets, aims, size.seeds, note, facts={"enough": enough})
 
 
-def aims_of(grid: Grid, reach: Reach, nesting: int) -> list[LineAim]:
+def aims_of(grid: Grid, reach: Reach, nesting: int) -> list[Aim]:
     """The theorem's depth is enough, and one layer fewer is not."""
     enough, label = nesting + 2, f"K = {nesting}"
     begin, small = f"{reach.title.capitalize()}, {label}", f"{LEARNED:.0%}"
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     if enough in grid.layers:
         aims.append(
             Shows(
@@ -171,26 +173,19 @@ def aims_of(grid: Grid, reach: Reach, nesting: int) -> list[LineAim]:
     return aims
 
 
-class Nesting(Lines):
-    """Lines over layers, and below them the same numbers as maps over nesting and layers."""
+def draw(document: Document) -> Drawing:
+    """Lines above, the map of each below."""
+    above = panels(document)
+    maps = [draws(heat_of(sheet, document["enough"])) for sheet in document["sheets"]]
+    return value_curves(above, columns=len(above), beside=maps)
 
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
-        """The lines, and how many layers the theorem takes for each."""
-        enough = [nesting + 2 for nesting in GRIDS[scale].nestings]
-        return super().measure(scale, study) | {"enough": enough}
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """Lines above, the map of each below."""
-        panels = self.panels(document)
-        maps = [draws(heat_of(sheet, document["enough"])) for sheet in document["sheets"]]
-        return value_curves(panels, columns=len(panels), beside=maps)
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """What the lines are, and what the maps are."""
-        return (
-            f"Above: {super().caption(document)} Below: the same medians by nesting K and layers, over the seeds that "
-            "ended; cells say how many did not. Right of the stairs are the layers that Theorem 4.4 says are enough."
-        )
+def caption(document: Document) -> str:
+    """What the lines are, and what the maps are."""
+    return (
+        f"Above: {caption_of(document)} Below: the same medians by nesting K and layers, over the seeds that "
+        "ended; cells say how many did not. Right of the stairs are the layers that Theorem 4.4 says are enough."
+    )
 
 
 def draws(heat: Heat) -> Callable[[Axes], None]:
@@ -215,17 +210,18 @@ def heat_of(sheet: dict[str, Any], enough: list[int]) -> Heat:
     )
 
 
-NESTING = Nesting(
-    "memories/nesting",
-    "Layers for nested memories",
-    "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found by "
-    "K + 1 look-ups one after the other.",
-    {
-        "smoke": "proves the path in seconds; no verdict",
-        "laptop": "K = 0 to 3, 1 to 5 layers, lags up to 6 and up to 12, three seeds, about 80 minutes on 2 cores",
-    },
-    depth_for_nesting,
+FIGURES = (
+    sheets_figure(
+        "memories/nesting",
+        "Layers for nested memories",
+        "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found "
+        "by K + 1 look-ups one after the other.",
+        described(
+            "K = 0 to 3, 1 to 5 layers, lags up to 6 and up to 12, three seeds, about 80 minutes on 2 cores",
+            paper=False,
+        ),
+        depth_for_nesting,
+        draw=draw,
+        caption=caption,
+    ),
 )
-
-
-FIGURES = (NESTING,)

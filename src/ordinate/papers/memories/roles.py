@@ -5,20 +5,21 @@ from functools import lru_cache
 import numpy as np
 
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
 from ordinate.models.memory import NORMS
-from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
-from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Place, Ratio, Shows
 from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
-from ordinate.papers.memories.sizes import SHARE, SIZES
+from ordinate.papers.memories.sizes import SHARE, SIZES, described
+from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN
 from ordinate.papers.theory.search import lag_kernels
 
-ROLES = ("positional", "standard", "hybrid", "rotary", "first", "second", "baseline", "positional, last")
+LOOKS = (BLUE, VERMILION, GREEN, PURPLE)
 SAMPLES = {"smoke": (16, 32), "laptop": (1, 3, 10, 30, 100, 300)}
 TITLE = "what is left of the variance"
 
 
-def heads_for_memories(scale: str) -> Plan:
+def heads_for_memories(scale: str) -> Sheets:
     """The sum of 1 to 4 tokens at lags 1 to 4, over heads."""
     size = SIZES[scale]
     many = (1, 2) if scale == "smoke" else (1, 2, 3, 4)
@@ -31,11 +32,11 @@ def heads_for_memories(scale: str) -> Plan:
             "heads",
             middle,
             f"M = {memories}",
-            ROLES[memories - 1],
+            LOOKS[memories - 1],
         )
         for memories in many
     ]
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"M = {memories}: {most:g} heads leave at most a tenth of the error of {few:g}.",
             AtLeast(10),
@@ -52,10 +53,10 @@ def heads_for_memories(scale: str) -> Plan:
             Place(TITLE, f"M = {many[-1]}", most),
         )
     )
-    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
+    return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
-def width_for_readout(scale: str) -> Plan:
+def width_for_readout(scale: str) -> Sheets:
     """A random table of 1 to 3 tokens, over hidden units."""
     size = SIZES[scale]
     many = (1, 2) if scale == "smoke" else (1, 2, 3)
@@ -67,12 +68,12 @@ def width_for_readout(scale: str) -> Plan:
             "hidden",
             size.heads[-1],
             f"M = {memories}",
-            ROLES[memories - 1],
+            LOOKS[memories - 1],
         )
         for memories in many
     ]
     few, most = float(size.hidden[0]), float(size.hidden[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"M = {memories}: {most:g} units leave at most half of the error of {few:g}.",
             AtLeast(2),
@@ -83,7 +84,7 @@ def width_for_readout(scale: str) -> Plan:
     ]
     note = "Tokens are -1, 0 or 1: a table of one token has 3 entries, of three tokens 27."
     sheet = Sheet(TITLE, "hidden units", lines, SHARE, log_x=True)
-    return Plan([sheet], aims, size.seeds, f"{note} {size.differs}")
+    return Sheets([sheet], aims, size.seeds, f"{note} {size.differs}")
 
 
 @lru_cache(maxsize=256)
@@ -100,7 +101,7 @@ def paper_share(lags: tuple[int, ...], length: int, heads: int) -> float:
     return max(float(left @ left) / len(lags), 1e-16)
 
 
-def slopes(scale: str) -> Plan:
+def slopes(scale: str) -> Sheets:
     """Learned slopes, those of the paper's proof, and the best there are."""
     size = SIZES[scale]
     task = target(size, size.lags, "sum")
@@ -111,7 +112,7 @@ def slopes(scale: str) -> Plan:
         "slopes of the proof", "second", xs, lambda heads: paper_share(size.lags, size.length, int(heads))
     )
     most = xs[-1]
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows(
             f"{most:g} heads with learned slopes leave less than those of the proof.",
             AtMost(paper_share(size.lags, size.length, int(most))),
@@ -119,10 +120,10 @@ def slopes(scale: str) -> Plan:
         )
     ]
     lines: list[Line | Exact] = [trained, paper, best(size, size.lags)]
-    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
+    return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
-def samples(scale: str) -> Plan:
+def samples(scale: str) -> Sheets:
     """One model, over the size of its training set."""
     size = SIZES[scale]
     task = target(size, size.lags, "relus")
@@ -132,7 +133,7 @@ def samples(scale: str) -> Plan:
         for count in SAMPLES[scale]
     }
     few, most = min(spots), max(spots)
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"{most:g} sequences leave at most a tenth of the error of {few:g} sequence{'s' if few > 1 else ''}.",
             AtLeast(10),
@@ -151,23 +152,23 @@ def samples(scale: str) -> Plan:
     note = (
         "Every token of a sequence is scored, and three signs have 8 values: few sequences show all there is."
     )
-    return Plan([sheet], aims, size.seeds, f"{note} {size.differs}".strip())
+    return Sheets([sheet], aims, size.seeds, f"{note} {size.differs}".strip())
 
 
-def norms(scale: str) -> Plan:
+def norms(scale: str) -> Sheets:
     """Heads for the sum of three memories, with LayerNorm in three places."""
     size = SIZES[scale]
     task = target(size, size.lags, "sum")
     middle = size.hidden[len(size.hidden) // 2]
     lines = []
-    for role, name in zip(ROLES, ("none", "pre", "post"), strict=False):
+    for role, name in zip(LOOKS, ("none", "pre", "post"), strict=False):
         spots = {}
         for heads in size.heads:
             changed = model(heads, middle).model_copy(update={"norm": NORMS[name]()})
             spots[float(heads)] = Spot(size.recipe(f"norm-{name}-{heads}-{middle}", task, changed))
         lines.append(Line(name, role, spots))
     few, most = float(size.heads[0]), float(size.heads[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"LayerNorm {name}: {most:g} heads leave at most a tenth of the error of {few:g}.",
             AtLeast(10),
@@ -176,48 +177,44 @@ def norms(scale: str) -> Plan:
         )
         for name in ("none", "pre", "post")
     ]
-    return Plan([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
-
-
-def _scales(laptop: str) -> dict[str, str]:
-    return {"smoke": "proves the path in seconds; no verdict", "laptop": laptop}
+    return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "memories/heads",
         "Heads for one to four memories",
         "What one layer without dot products leaves of the variance of the sum of 1 to 4 tokens at fixed lags.",
-        _scales("M = 1 to 4, 1 to 16 heads, three seeds, sized for 10 minutes on 2 cores"),
+        described("M = 1 to 4, 1 to 16 heads, three seeds, sized for 10 minutes on 2 cores", paper=False),
         heads_for_memories,
     ),
-    Lines(
+    sheets_figure(
         "memories/width",
         "Units for a table",
         "What one layer without dot products leaves of the variance of a random table of 1 to 3 tokens.",
-        _scales("M = 1 to 3, 4 to 256 units, three seeds, sized for 15 minutes on 2 cores"),
+        described("M = 1 to 3, 4 to 256 units, three seeds, sized for 15 minutes on 2 cores", paper=False),
         width_for_readout,
     ),
-    Lines(
+    sheets_figure(
         "memories/slopes",
         "Learned slopes and constructed ones",
         "What heads leave of the sum of three memories: with learned slopes, with those of the paper's proof, and with "
         "the best there are.",
-        _scales("three seeds, sized for 5 minutes on 2 cores, none after exp-2b"),
+        described("three seeds, sized for 5 minutes on 2 cores, none after exp-2b", paper=False),
         slopes,
     ),
-    Lines(
+    sheets_figure(
         "memories/samples",
         "Samples for fixed memories",
         "What one layer leaves of the variance of 64 ReLUs of three memories, over the size of the training set.",
-        _scales("1 to 300 sequences, three seeds, about 4 minutes on 2 cores"),
+        described("1 to 300 sequences, three seeds, about 4 minutes on 2 cores", paper=False),
         samples,
     ),
-    Lines(
+    sheets_figure(
         "memories/norms",
         "LayerNorm and heads for memories",
         "Experiment 2b without LayerNorm, as published, and with it in front of every part or behind every sum.",
-        _scales("three places, 1 to 16 heads, three seeds, sized for 15 minutes on 2 cores"),
+        described("three places, 1 to 16 heads, three seeds, sized for 15 minutes on 2 cores", paper=False),
         norms,
     ),
 )

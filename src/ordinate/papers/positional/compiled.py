@@ -4,9 +4,9 @@ A compiled model runs a parallel algorithm exactly, so that its error is that of
 added to its weights, and gradient descent shows whether it comes back, and from how far.
 """
 
-import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,10 +19,13 @@ from ordinate.lab.programs.compiler.bounds import error_bound
 from ordinate.lab.programs.files import save
 from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
+from ordinate.lab.report.style import BLACK, BLUE, GREEN, LAST, ORANGE, PURPLE, SKY, VERMILION
 from ordinate.lab.runs import Run, Store
 from ordinate.lab.seeds import derive
 from ordinate.lab.studies import Study, scores_at
 from ordinate.lab.tasks import make_task
+from ordinate.papers.aims import number, plain
+from ordinate.papers.figure import SMOKE, Document, Figure
 from ordinate.papers.positional.descent import (
     BACK,
     DESCENTS,
@@ -31,53 +34,39 @@ from ordinate.papers.positional.descent import (
     disturbed,
     how_far,
     measured,
-    plain,
 )
-from ordinate.papers.positional.value_scale import MODELS, SCALES, SETTINGS, recipe_for
-from ordinate.papers.trained import Trained
+from ordinate.papers.positional.sizes import MODELS, SCALES, SETTINGS, recipe_for
 
 POINTS = tuple(f"scale={c:g}" for c in SCALES)
-ROLES = {"compiled": "baseline", "positional": "positional", "standard": "standard"}
-TASK_ROLES = {
-    "sum": "first",
-    "min": "second",
-    "median": "hybrid",
-    "sort": "rotary",
-    "max-subarray": "positional, last",
+LOOKS = {"compiled": BLACK, "positional": BLUE, "standard": VERMILION}
+TASK_LOOKS = {
+    "sum": SKY,
+    "min": ORANGE,
+    "median": GREEN,
+    "sort": PURPLE,
+    "max-subarray": f"{BLUE}{LAST}",
 }
 
 
-class CompiledMeetsTrained(Trained):
+@dataclass(frozen=True)
+class Compared:
     """Compiled, trained positional and trained standard models on five tasks; descent from disturbed solutions."""
 
-    name: ClassVar[str] = "positional/compiled"
-    title: ClassVar[str] = "Compiled meets trained"
-    summary: ClassVar[str] = (
-        "Mean squared error on sequences of 8 numbers from [-2c, 2c]: algorithms compiled into weights beside models "
-        "trained on [-2, 2]; and what gradient descent makes of compiled weights with noise on them."
-    )
-    scales: ClassVar[dict[str, str]] = {
-        "smoke": "proves the path in seconds; no verdict",
-        "demo": "two tasks, three seeds, some minutes; no verdict",
-        "laptop": "the runs of positional/value-scale, and at most 20 minutes more on 2 cores",
-        "paper": "the published training, and longer descents; for GPUs",
-    }
+    scale: str
 
-    def study(self, scale: str, store: Path) -> Study:
-        """The runs of the value-scale figure, and a descent for every task and noise."""
-        setting = SETTINGS[scale]
-        kept = Store(store)
+    def study(self, store: Path) -> Study:
+        """The runs of the value-scale figure, and a descent for every task and noise; compiled weights are kept."""
+        setting, descent, kept = SETTINGS[self.scale], DESCENTS[self.scale], Store(store)
         for task in setting.tasks:
             save(compiled_for(task), store.parent / "compiled" / task, dense=True)
-        trained = [recipe_for(task, model, scale) for task in setting.tasks for model in MODELS]
+        trained = [recipe_for(task, model, self.scale) for task in setting.tasks for model in MODELS]
         descents = [
-            disturbed(task, noise, scale, kept) for task in setting.tasks for noise in DESCENTS[scale].noises
+            disturbed(task, noise, self.scale, kept) for task in setting.tasks for noise in descent.noises
         ]
-        seeds = DESCENTS[scale].seeds or setting.seeds
-        fewer = {recipe.name: seeds for recipe in descents}
+        fewer = {recipe.name: descent.seeds or setting.seeds for recipe in descents}
         return Study((*trained, *descents), tuple(range(setting.seeds)), store, fewer)
 
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+    def measure(self, study: Study, scale: str) -> Document:
         """Curves of the three models, and errors before and after descent."""
         setting, store = SETTINGS[scale], Store(study.store)
         curves, descents, claims = {}, {}, []
@@ -98,54 +87,6 @@ class CompiledMeetsTrained(Trained):
             "claims": [claim.to_dict() for claim in claims],
             "table": _table(curves, descents),
         }
-
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """One panel a task, and two for the descents."""
-        panels = [
-            Panel(
-                task,
-                "scale c of the values",
-                "mean squared error",
-                [
-                    Series(model, ROLES[model], list(SCALES), _numbers(values))
-                    for model, values in by_model.items()
-                ],
-            )
-            for task, by_model in document["curves"].items()
-        ]
-        for key, title in (("before", "noise on compiled weights"), ("after", "the same after descent")):
-            series = []
-            for task, rows in document["descents"].items():
-                noisy = [row for row in rows if row["noise"] > 0]
-                values = np.array([_numbers([row[key]])[0] for row in noisy]).T.tolist()
-                series.append(Series(task, TASK_ROLES[task], [row["noise"] for row in noisy], values))
-            panels.append(Panel(title, "noise", "mean squared error, c = 10", series, None, log_x=True))
-        return value_curves(panels, columns=4)
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what lines and marks are."""
-        return (
-            "Five panels: median over seeds with the 10-90 % band on the same test samples; the compiled model has no "
-            "seeds of its own. Last two: error at c = 10 of compiled weights with noise, before and after gradient "
-            "descent on c = 1; noise 0.1 is a tenth of the mean size of a unit's weights."
-        )
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """From how far descent returns, and what the compiled models are."""
-        back = [f"{task}: {how_far(rows)}." for task, rows in document["descents"].items()]
-        return [
-            f"Scale {document['scale']}: {self.scales[document['scale']]}.",
-            "Compiled weights are dense queries and keys, in the parameters that training has (M1); attention is "
-            "one-hot to the last bit, so that its own gradient is 0 until noise softens it. Noise 0 shows how far "
-            "descent walks away from an exact solution.",
-            f"A seed counts as back if its error at c = 10 is below {BACK:g} of the variance of the answers.",
-            *back,
-            *(
-                f"{task}: proven error bound {facts['bound']:.3g} on [-100, 100], {facts['parameters']} parameters."
-                for task, facts in document["bounds"].items()
-            ),
-            *(f"Did not end: {line.strip().splitlines()[-1]}" for line in document["not_ended"]),
-        ]
 
 
 def _trained(runs: list[Run]) -> list[list[float | None]]:
@@ -188,7 +129,7 @@ def _exact_facts(task: str) -> dict[str, Any]:
 def _claims(
     task: str, exact: dict[str, Any], positional: list[list[float | None]], scale: str
 ) -> list[Claim]:
-    far = [math.nan if row[-1] is None else row[-1] for row in positional]
+    far = [number(row[-1]) for row in positional]
     least = max(row[-1] for row in exact["values"])
     return [
         Claim.of_exact(
@@ -257,11 +198,69 @@ def _table(curves: dict[str, Any], descents: dict[str, Any]) -> dict[str, Any]:
 
 
 def _middle(values: list[float | None]) -> float:
-    return float(summarise([math.nan if value is None else value for value in values]).median)
+    return float(summarise([number(value) for value in values]).median)
 
 
 def _numbers(values: list[list[float | None]]) -> list[list[float]]:
-    return [[math.nan if value is None else value for value in row] for row in values]
+    return [[number(value) for value in row] for row in values]
 
 
-FIGURES = (CompiledMeetsTrained(),)
+def draw(document: Document) -> Drawing:
+    """One panel a task, and two for the descents."""
+    panels = [
+        Panel(
+            task,
+            "scale c of the values",
+            "mean squared error",
+            [
+                Series(model, LOOKS[model], list(SCALES), _numbers(values))
+                for model, values in by_model.items()
+            ],
+        )
+        for task, by_model in document["curves"].items()
+    ]
+    for key, title in (("before", "noise on compiled weights"), ("after", "the same after descent")):
+        series = []
+        for task, rows in document["descents"].items():
+            noisy = [row for row in rows if row["noise"] > 0]
+            values = np.array([_numbers([row[key]])[0] for row in noisy]).T.tolist()
+            series.append(Series(task, TASK_LOOKS[task], [row["noise"] for row in noisy], values))
+        panels.append(Panel(title, "noise", "mean squared error, c = 10", series, None, log_x=True))
+    return value_curves(panels, columns=4)
+
+
+def notes(document: Document) -> list[str]:
+    """From how far descent returns, and what the compiled models are."""
+    return [
+        "Compiled weights are dense queries and keys, in the parameters that training has (M1); attention is "
+        "one-hot to the last bit, so that its own gradient is 0 until noise softens it. Noise 0 shows how far "
+        "descent walks away from an exact solution.",
+        f"A seed counts as back if its error at c = 10 is below {BACK:g} of the variance of the answers.",
+        *(f"{task}: {how_far(rows)}." for task, rows in document["descents"].items()),
+        *(
+            f"{task}: proven error bound {facts['bound']:.3g} on [-100, 100], {facts['parameters']} parameters."
+            for task, facts in document["bounds"].items()
+        ),
+    ]
+
+
+FIGURES = (
+    Figure(
+        "positional/compiled",
+        "Compiled meets trained",
+        "Mean squared error on sequences of 8 numbers from [-2c, 2c]: algorithms compiled into weights beside models "
+        "trained on [-2, 2]; and what gradient descent makes of compiled weights with noise on them.",
+        {
+            "smoke": SMOKE,
+            "demo": "two tasks, three seeds, some minutes; no verdict",
+            "laptop": "the runs of positional/value-scale, and at most 20 minutes more on 2 cores",
+            "paper": "the published training, and longer descents; for GPUs",
+        },
+        draw=draw,
+        caption="Five panels: median over seeds with the 10-90 % band on the same test samples; the compiled model has "
+        "no seeds of its own. Last two: error at c = 10 of compiled weights with noise, before and after gradient "
+        "descent on c = 1; noise 0.1 is a tenth of the mean size of a unit's weights.",
+        plan=Compared,
+        notes=notes,
+    ),
+)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from matplotlib.figure import Figure as Drawing
@@ -15,8 +15,8 @@ from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.models import Transformer, build_model
-from ordinate.papers.computed import Computed, Report
-from ordinate.papers.positional.value_scale import MODELS
+from ordinate.papers.figure import SMOKE, Document, Figure, Progress
+from ordinate.papers.positional.sizes import MODELS
 
 MEASURES = {
     "operations": "operations a sample",
@@ -27,8 +27,8 @@ PHASES = ("training", "use")
 
 
 @dataclass(frozen=True)
-class Size:
-    """Tasks, lengths and batch of a scale; time is the median of so many turns."""
+class CostScale:
+    """Tasks, lengths and batch of a scale; a time is the median over `turns`."""
 
     tasks: tuple[str, ...]
     lengths: tuple[int, ...]
@@ -38,77 +38,33 @@ class Size:
 
 
 SIZES = {
-    "smoke": Size(("sum",), (2, 4), 4, 1, "proves the path in seconds; no verdict"),
-    "laptop": Size(
+    "smoke": CostScale(("sum",), (2, 4), 4, 1, SMOKE),
+    "laptop": CostScale(
         ("sum", "sort", "bfs"), (4, 8, 16, 32, 64), 64, 7, "three tasks, 4 to 64 tokens, a minute"
     ),
-    "paper": Size(
+    "paper": CostScale(
         ("sum", "sort", "bfs"), (4, 8, 16, 32, 64, 128, 256), 64, 15, "three tasks, 4 to 256 tokens"
     ),
 }
 
 
-class Cost(Computed):
-    """One table and one picture of what positional attention saves, and what it does not."""
-
-    name: ClassVar[str] = "positional/cost"
-    title: ClassVar[str] = "What the two models cost"
-    summary: ClassVar[str] = (
-        "Operations of matrix products, peak memory and time a sample, and parameters, for positional and standard "
-        "attention with log2(n) + 1 layers, in a step of training and in use."
-    )
-    scales: ClassVar[dict[str, str]] = {name: size.description for name, size in SIZES.items()}
-
-    def compute(self, scale: str, report: Report) -> dict[str, Any]:
-        """Measure both models side by side."""
-        size = SIZES[scale]
-        steps, rows = len(size.tasks) * len(size.lengths), []
-        for task in size.tasks:
-            for length in size.lengths:
-                rows += measure(task, length, size)
-                report(len(rows) // (2 * len(PHASES)), steps)
-        return {
-            "settings": {"batch": size.batch, "turns of a timing": size.turns, "threads": 1},
-            "rows": rows,
-            "claims": [claim.to_dict() for claim in _claims(rows, size, scale)],
-            "table": _table(rows),
-        }
-
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """A row for each phase, a column for each measure, on the first task."""
-        rows = document["rows"]
-        first = rows[0]["task"]
-        return value_curves(
-            [
-                Panel(
-                    f"{first}, {phase}",
-                    "tokens",
-                    label,
-                    [_series(rows, first, phase, model, key) for model in MODELS],
-                    trained_to=None,
-                    log_x=True,
-                )
-                for phase in PHASES
-                for key, label in MEASURES.items()
-            ]
-        )
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what is counted."""
-        return (
-            "Per sample of a batch, on one thread. Training is a forward and a backward pass, use a forward pass; the "
-            "weights of positional attention are worked out once a batch, or once for all in use."
-        )
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """Say what time depends on."""
-        return [
-            "Operations and bytes are counted, the same on every machine of this kind; seconds are of this machine, "
-            "both models in turns, and are no claim."
-        ]
+def compute(scale: str, progress: Progress) -> Document:
+    """Measure both models side by side."""
+    size = SIZES[scale]
+    steps, rows = len(size.tasks) * len(size.lengths), []
+    for task in size.tasks:
+        for length in size.lengths:
+            rows += measure(task, length, size)
+            progress(len(rows) // (2 * len(PHASES)), steps)
+    return {
+        "settings": {"batch": size.batch, "turns of a timing": size.turns, "threads": 1},
+        "rows": rows,
+        "claims": [claim.to_dict() for claim in _claims(rows, size, scale)],
+        "table": _table(rows),
+    }
 
 
-def measure(task: str, length: int, size: Size) -> list[dict[str, Any]]:
+def measure(task: str, length: int, size: CostScale) -> list[dict[str, Any]]:
     """One row for each model and phase."""
     chosen = make_task(task, length=length)
     batch = chosen.sample(size.batch, generator=generator(0, "cost"))
@@ -159,7 +115,7 @@ def _series(rows: list[dict[str, Any]], task: str, phase: str, model: str, key: 
     return Series(model, model, _of(rows, "length", **facts), [_of(rows, key, **facts)])
 
 
-def _claims(rows: list[dict[str, Any]], size: Size, scale: str) -> list[Claim]:
+def _claims(rows: list[dict[str, Any]], size: CostScale, scale: str) -> list[Claim]:
     """What is counted is exact: it needs no seeds."""
     claims = []
     for task in size.tasks:
@@ -215,4 +171,40 @@ def _table(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-FIGURES = (Cost(),)
+def draw(document: Document) -> Drawing:
+    """A row for each phase, a column for each measure, on the first task."""
+    rows = document["rows"]
+    first = rows[0]["task"]
+    return value_curves(
+        [
+            Panel(
+                f"{first}, {phase}",
+                "tokens",
+                label,
+                [_series(rows, first, phase, model, key) for model in MODELS],
+                trained_to=None,
+                log_x=True,
+            )
+            for phase in PHASES
+            for key, label in MEASURES.items()
+        ]
+    )
+
+
+FIGURES = (
+    Figure(
+        "positional/cost",
+        "What the two models cost",
+        "Operations of matrix products, peak memory and time a sample, and parameters, for positional and standard "
+        "attention with log2(n) + 1 layers, in a step of training and in use.",
+        {name: size.description for name, size in SIZES.items()},
+        draw=draw,
+        caption="Per sample of a batch, on one thread. Training is a forward and a backward pass, use a forward pass; "
+        "the weights of positional attention are worked out once a batch, or once for all in use.",
+        compute=compute,
+        notes=lambda document: [
+            "Operations and bytes are counted, the same on every machine of this kind; seconds are of this machine, "
+            "both models in turns, and are no claim."
+        ],
+    ),
+)

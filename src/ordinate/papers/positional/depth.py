@@ -1,6 +1,6 @@
 """Theorem 5.1 as a construction: how deep the compiled programs of the library are, beside the bound."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from matplotlib.figure import Figure as Drawing
 
@@ -8,7 +8,7 @@ from ordinate.lab.evaluation.claims import AtMost, Claim
 from ordinate.lab.programs.collection import STATIC
 from ordinate.lab.programs.compiler.compile import SIZES, Row, cost_table
 from ordinate.lab.report.depth import depth_curves
-from ordinate.papers.computed import Computed, Report
+from ordinate.papers.figure import Document, Figure, Progress
 
 SCALES = {
     "smoke": ("n = 8 and 16; no verdict", SIZES[:2]),
@@ -21,53 +21,36 @@ PANELS = {
 KEYS = ("n", "rounds", "words", "layers", "layer_bound", "heads", "head_bound", "width", "hidden")
 
 
-class Depth(Computed):
-    """Rounds, layers, heads and widths of every static program, counted."""
+def compute(scale: str, progress: Progress) -> Document:
+    """Plan every static program for every size: rounds, layers, heads and widths, counted."""
+    sizes = SCALES[scale][1]
+    rows = cost_table(STATIC, sizes, progress)
+    return {
+        "settings": {"programs": len(STATIC), "processors": f"{sizes[0]} to {sizes[-1]}"},
+        "rows": rows,
+        "claims": [claim.to_dict() for claim in _claims(rows, scale)],
+        "table": _table(rows),
+    }
 
-    name: ClassVar[str] = "positional/depth"
-    title: ClassVar[str] = "Depth of compiled programs"
-    summary: ClassVar[str] = (
-        "Layers of positional Transformers that run parallel algorithms exactly, for growing numbers of processors, "
-        "beside the 2 R ceil(log2 N) layers and 2 s heads that the theorem has for R rounds of s words."
-    )
-    scales: ClassVar[dict[str, str]] = {name: words for name, (words, _) in SCALES.items()}
 
-    def compute(self, scale: str, report: Report) -> dict[str, Any]:
-        """Plan every program for every size."""
-        sizes = SCALES[scale][1]
-        rows = cost_table(STATIC, sizes, report)
-        return {
-            "settings": {"programs": len(STATIC), "processors": f"{sizes[0]} to {sizes[-1]}"},
-            "rows": rows,
-            "claims": [claim.to_dict() for claim in _claims(rows, scale)],
-            "table": _table(rows),
-        }
+def draw(document: Document) -> Drawing:
+    """Two panels: scans and their like, and sorting."""
+    by_name: dict[str, list[Row]] = {}
+    for row in document["rows"]:
+        by_name.setdefault(row["program"], []).append(row)
+    return depth_curves({title: {name: by_name[name] for name in names} for title, names in PANELS.items()})
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """Two panels: scans and their like, and sorting."""
-        by_name: dict[str, list[Row]] = {}
-        for row in document["rows"]:
-            by_name.setdefault(row["program"], []).append(row)
-        panels = {title: {name: by_name[name] for name in names} for title, names in PANELS.items()}
-        return depth_curves(panels)
 
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what the lines are."""
-        return (
-            "Layers of compiled programs over the number of processors, on a logarithmic axis of n. Below, on a "
-            "logarithmic axis of layers: dotted, in the same colour, what the theorem allows for as many rounds."
-        )
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """Where the bound comes from, and which programs are left out."""
-        shorter = sorted({row["program"] for row in document["rows"]} - _longest(document["rows"]))
-        return [
-            "The theorem routes the messages of every round through a Benes network, whose switches must come to know "
-            "addresses in data; patterns that are known beforehand need one layer a round.",
-            "Programs whose addresses are data are not here: they route themselves by sorting, k (k + 1) + k rounds "
-            "with k = ceil(log2 2n) for what the theorem counts as one.",
-            f"Not compiled for the largest n, because their words grow with it: {', '.join(shorter) or 'none'}.",
-        ]
+def notes(document: Document) -> list[str]:
+    """Where the bound comes from, and which programs are left out."""
+    shorter = sorted({row["program"] for row in document["rows"]} - _longest(document["rows"]))
+    return [
+        "The theorem routes the messages of every round through a Benes network, whose switches must come to know "
+        "addresses in data; patterns that are known beforehand need one layer a round.",
+        "Programs whose addresses are data are not here: they route themselves by sorting, k (k + 1) + k rounds "
+        "with k = ceil(log2 2n) for what the theorem counts as one.",
+        f"Not compiled for the largest n, because their words grow with it: {', '.join(shorter) or 'none'}.",
+    ]
 
 
 def _longest(rows: list[Row]) -> set[str]:
@@ -125,4 +108,17 @@ def _table(rows: list[Row]) -> dict[str, Any]:
     }
 
 
-FIGURES = (Depth(),)
+FIGURES = (
+    Figure(
+        "positional/depth",
+        "Depth of compiled programs",
+        "Layers of positional Transformers that run parallel algorithms exactly, for growing numbers of processors, "
+        "beside the 2 R ceil(log2 N) layers and 2 s heads that the theorem has for R rounds of s words.",
+        {name: words for name, (words, _) in SCALES.items()},
+        draw=draw,
+        caption="Layers of compiled programs over the number of processors, on a logarithmic axis of n. Below, on a "
+        "logarithmic axis of layers: dotted, in the same colour, what the theorem allows for as many rounds.",
+        compute=compute,
+        notes=notes,
+    ),
+)

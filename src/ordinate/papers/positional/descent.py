@@ -17,7 +17,8 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
 from ordinate.lab.training.initial import start_from
 from ordinate.models import Positional, build_model
-from ordinate.papers.positional.value_scale import SETTINGS
+from ordinate.papers.aims import plain
+from ordinate.papers.positional.sizes import SETTINGS
 
 LENGTH = 8
 PROGRAM_OF = {
@@ -142,8 +143,3 @@ def how_far(rows: list[dict[str, Any]]) -> str:
     if not whole:
         return "not every seed returns, from any noise"
     return f"every seed returns from noise up to {whole[-1]:g}"
-
-
-def plain(value: float) -> float | None:
-    """None for what is not finite."""
-    return value if math.isfinite(value) else None

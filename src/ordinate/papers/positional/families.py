@@ -11,11 +11,9 @@ from ordinate.lab.runs import Run
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, load_model
-from ordinate.papers.columns import Column, stored
-from ordinate.papers.line_aims import LineAim, Place, Ratio, Steeper
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.positional.sizes import SIZES, described
-from ordinate.papers.positional.value_scale import MODELS
+from ordinate.papers.aims import Aim, Place, Ratio, Steeper
+from ordinate.papers.positional.sizes import MODELS, SIZES, described
+from ordinate.papers.sheets import Column, Line, Sheet, Sheets, Spot, sheets_figure, stored
 
 DYNAMIC = ("edit-distance", "lcs", "knapsack")
 GRAPHS = ("bfs", "connectivity", "shortest-path", "spanning-tree")
@@ -46,11 +44,11 @@ BY_ROUNDS = Column(
 )
 
 
-def dynamic(scale: str) -> Plan:
+def dynamic(scale: str) -> Sheets:
     """Both models on wider ranges of whole numbers than in training."""
     size = SIZES[scale]
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in DYNAMIC[:1] if scale == "smoke" else DYNAMIC:
         lines = [
             Line.along(
@@ -71,10 +69,10 @@ def dynamic(scale: str) -> Plan:
             )
             for c in WIDER[1:]
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-def graphs(scale: str) -> Plan:
+def graphs(scale: str) -> Sheets:
     """Both models on denser and sparser graphs, and by the rounds that a graph needs."""
     size = SIZES[scale]
     tasks = GRAPHS[:1] if scale == "smoke" else GRAPHS
@@ -103,10 +101,10 @@ def graphs(scale: str) -> Plan:
             )
         )
         aims += _graph_aims(task)
-    return Plan([*over, *deep], aims, size.seeds, size.differs, columns=len(tasks))
+    return Sheets([*over, *deep], aims, size.seeds, size.differs, columns=len(tasks))
 
 
-def _graph_aims(task: str) -> list[LineAim]:
+def _graph_aims(task: str) -> list[Aim]:
     return [
         Ratio(
             f"{task}: where to look depends on the graph, so standard is better in distribution.",
@@ -126,7 +124,7 @@ def _graph_aims(task: str) -> list[LineAim]:
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "positional/dynamic",
         "Dynamic programming",
         "Error on edit distance, longest common subsequence and knapsack of 8 whole numbers, as a share of the "
@@ -134,7 +132,7 @@ FIGURES = (
         described("three tasks, three seeds, about 35 minutes on 2 cores"),
         dynamic,
     ),
-    Lines(
+    sheets_figure(
         "positional/graphs",
         "Graphs",
         "Error on distances, components, shortest paths and spanning trees of graphs with 8 vertices, given as their "

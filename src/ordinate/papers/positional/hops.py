@@ -4,83 +4,80 @@ from dataclasses import dataclass
 
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
-from ordinate.lab.training import AdamW, Cosine, Evaluation, Recipe, Training
-from ordinate.models import Decoder, ModelSettings, PositionalDecoder
-from ordinate.papers.columns import ENTROPY, SYMBOLS
-from ordinate.papers.line_aims import Leads, LineAim, Place, Shows
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.lab.training import AdamW, Cosine, Recipe, Training
+from ordinate.models import Decoder, PositionalDecoder
+from ordinate.papers.aims import Aim, Leads, Place, Shows
 from ordinate.papers.positional.sizes import described
+from ordinate.papers.sheets import ENTROPY, SYMBOLS, Line, Scale, Sheet, Sheets, Spot, sheets_figure
 
 ALPHABET = 5
 MODELS: dict[str, type[Decoder | PositionalDecoder]] = {"positional": PositionalDecoder, "standard": Decoder}
 
 
-@dataclass(frozen=True)
-class Size:
-    """Letters, depths and training of a scale."""
+@dataclass(frozen=True, kw_only=True)
+class HopScale(Scale):
+    """Letters and depths."""
 
     letters: int
     depths: tuple[int, ...]
-    seeds: int
-    count: int
-    training: Training
-    differs: str = ""
+
+    def model(self, label: str, layers: int) -> Recipe:
+        """One model of one depth."""
+        return self.recipe(
+            f"k-hop-{label}-{layers}",
+            make_task("k-hop", length=self.letters, hops=3, alphabet=ALPHABET),
+            MODELS[label](layers=layers),
+            {"unseen": (float(ALPHABET),), "hops": (0.0, 1.0, 2.0, 3.0)},
+        )
 
 
 SIZES = {
-    "smoke": Size(8, (1, 3), 1, 20, Training(steps=4, batch=8, optimizer=AdamW())),
-    "laptop": Size(
-        24,
-        (1, 2, 3, 6),
-        3,
-        500,
-        Training(
+    "smoke": HopScale(
+        letters=8,
+        depths=(1, 3),
+        training=Training(steps=4, batch=8, optimizer=AdamW()),
+        seeds=1,
+        count=20,
+    ),
+    "laptop": HopScale(
+        letters=24,
+        depths=(1, 2, 3, 6),
+        training=Training(
             steps=3000,
             batch=64,
             optimizer=AdamW(learning_rate=2e-3, betas=(0.9, 0.95), weight_decay=0.1),
             schedule=Cosine(warmup=0.02),
             clip=1.0,
         ),
-        "Differs from the published setting: 24 letters instead of 98, four depths up to 6 layers instead of eight up "
-        "to 8, fresh samples instead of 50 000, 3000 steps instead of 100 000 at four times the rate, three runs "
-        "instead of ten.",
+        seeds=3,
+        count=500,
+        differs="Differs from the published setting: 24 letters instead of 98, four depths up to 6 layers instead of "
+        "eight up to 8, fresh samples instead of 50 000, 3000 steps instead of 100 000 at four times the rate, three "
+        "runs instead of ten.",
     ),
-    "paper": Size(
-        98,
-        tuple(range(1, 9)),
-        10,
-        1000,
-        Training(
+    "paper": HopScale(
+        letters=98,
+        depths=tuple(range(1, 9)),
+        training=Training(
             steps=100_000,
             batch=64,
             samples=50_000,
             optimizer=AdamW(learning_rate=5e-4, betas=(0.9, 0.95), weight_decay=0.1),
             clip=1.0,
         ),
+        seeds=10,
+        count=1000,
     ),
 }
-
-
-def recipe(size: Size, label: str, layers: int) -> Recipe:
-    """One model of one depth."""
-    model: ModelSettings = MODELS[label](layers=layers)
-    axes = {"unseen": (float(ALPHABET),), "hops": (0.0, 1.0, 2.0, 3.0)}
-    return Recipe(
-        name=f"k-hop-{label}-{layers}",
-        task=make_task("k-hop", length=size.letters, hops=3, alphabet=ALPHABET),
-        model=model,
-        training=size.training,
-        evaluation=Evaluation(count=size.count, axes=axes),
-    )
 
 
 INSIDE, UNSEEN, RIGHT = "letters of training", "unseen letters", "three hops, letters of training"
 
 
-def k_hop(scale: str) -> Plan:
+def k_hop(scale: str) -> Sheets:
     """Both models against depth: loss in and out of distribution, and the hardest samples."""
     size = SIZES[scale]
-    recipes = {(label, n): recipe(size, label, n) for label in MODELS for n in size.depths}
+    recipes = {(label, n): size.model(label, n) for label in MODELS for n in size.depths}
 
     def lines(point: str) -> list[Line]:
         return [
@@ -94,7 +91,7 @@ def k_hop(scale: str) -> Plan:
         Sheet(RIGHT, "layers", lines("hops=3"), column=SYMBOLS),
     ]
     deepest = float(size.depths[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows("standard has almost no loss with 3 layers.", AtMost(0.05), Place(INSIDE, "standard", 3.0)),
         Leads(
             "positional has more loss than standard with 3 layers.",
@@ -118,17 +115,16 @@ def k_hop(scale: str) -> Plan:
             for label in MODELS
         ),
     ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-K_HOP = Lines(
-    "positional/k-hop",
-    "Induction heads that hop",
-    "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so that "
-    "attention by positions only must carry everything everywhere.",
-    described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
-    k_hop,
+FIGURES = (
+    sheets_figure(
+        "positional/k-hop",
+        "Induction heads that hop",
+        "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so "
+        "that attention by positions only must carry everything everywhere.",
+        described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
+        k_hop,
+    ),
 )
-
-
-FIGURES = (K_HOP,)

@@ -14,14 +14,12 @@ from ordinate.lab.runs import Run
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
-from ordinate.lab.training import Evaluation, Recipe, Training, load_model
+from ordinate.lab.training import Recipe, Training, load_model
 from ordinate.lab.training.data import Data
-from ordinate.models import ModelSettings, Positional, Standard, Transformer
-from ordinate.papers.columns import Column
-from ordinate.papers.line_aims import LineAim, Steeper
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.positional.sizes import described
-from ordinate.papers.positional.value_scale import SETTINGS
+from ordinate.models import Positional, Standard, Transformer
+from ordinate.papers.aims import Aim, Steeper
+from ordinate.papers.positional.sizes import SETTINGS, described
+from ordinate.papers.sheets import Column, Line, Scale, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.learnability import measure_norms, theorem_6_1
 
 KINDS: dict[str, type[Positional | Standard]] = {"positional": Positional, "standard": Standard}
@@ -79,61 +77,63 @@ GAP = Column("gap: |risk - training error|", lambda run, point: _at(run, point).
 BOUND = Column("bound, constants set to 1", lambda run, point: _at(run, point).bound)
 
 
-@dataclass(frozen=True)
-class Size:
-    """What is varied, around which middle, and how it is trained."""
+@dataclass(frozen=True, kw_only=True)
+class GapScale(Scale):
+    """What is varied, and around which middle."""
 
     samples: tuple[int, ...]
     layers: tuple[int, ...]
     heads: tuple[int, ...]
     middle: int
     """Samples where layers and heads are varied, and along training."""
-    training: Training
-    seeds: int
 
-    def recipe(self, kind: str, samples: int | None = None, layers: int = 4, heads: int = 2) -> Recipe:
+    def model(self, kind: str, samples: int | None = None, layers: int = 4, heads: int = 2) -> Recipe:
         """One model of a kind."""
         samples = samples or self.middle
-        model: ModelSettings = KINDS[kind](layers=layers, heads=heads)
-        return Recipe(
-            name=f"gap-{kind}-{samples}-{layers}-{heads}",
-            task=TASK,
-            model=model,
-            training=self.training.model_copy(update={"samples": samples}),
-            evaluation=Evaluation(count=1000),
-        )
+        name = f"gap-{kind}-{samples}-{layers}-{heads}"
+        return self.recipe(name, TASK, KINDS[kind](layers=layers, heads=heads), samples=samples)
 
     def spots(self, kind: str) -> dict[str, dict[float, Spot]]:
         """What is trained and looked at, by what is varied."""
         every = self.training.checkpoint_every or self.training.steps
         return {
-            "training samples": {float(m): Spot(self.recipe(kind, m)) for m in self.samples},
-            "layers": {float(n): Spot(self.recipe(kind, layers=n)) for n in self.layers},
-            "heads": {float(h): Spot(self.recipe(kind, heads=h)) for h in self.heads},
+            "training samples": {float(m): Spot(self.model(kind, m)) for m in self.samples},
+            "layers": {float(n): Spot(self.model(kind, layers=n)) for n in self.layers},
+            "heads": {float(h): Spot(self.model(kind, heads=h)) for h in self.heads},
             "steps": {
-                float(step): Spot(self.recipe(kind), f"step={step}")
+                float(step): Spot(self.model(kind), f"step={step}")
                 for step in range(every, self.training.steps + 1, every)
             },
         }
 
 
 SIZES = {
-    "smoke": Size((20, 40), (1, 2), (1, 2), 20, Training(steps=4, batch=8, checkpoint_every=2), seeds=1),
-    "laptop": Size(
-        (500, 2000, 8000, 32_000),
-        (1, 2, 3, 4, 6),
-        (1, 2, 4, 8),
-        2000,
-        SETTINGS["laptop"].training.model_copy(update={"steps": 1500, "checkpoint_every": 300}),
-        seeds=3,
+    "smoke": GapScale(
+        samples=(20, 40),
+        layers=(1, 2),
+        heads=(1, 2),
+        middle=20,
+        training=Training(steps=4, batch=8, checkpoint_every=2),
+        seeds=1,
+        count=1000,
     ),
-    "paper": Size(
-        tuple(range(5000, 50_001, 5000)),
-        (1, 2, 3, 4, 6, 8),
-        (1, 2, 4, 8),
-        30_000,
-        SETTINGS["paper"].training.model_copy(update={"checkpoint_every": 6003}),
+    "laptop": GapScale(
+        samples=(500, 2000, 8000, 32_000),
+        layers=(1, 2, 3, 4, 6),
+        heads=(1, 2, 4, 8),
+        middle=2000,
+        training=SETTINGS["laptop"].training.model_copy(update={"steps": 1500, "checkpoint_every": 300}),
+        seeds=3,
+        count=1000,
+    ),
+    "paper": GapScale(
+        samples=tuple(range(5000, 50_001, 5000)),
+        layers=(1, 2, 3, 4, 6, 8),
+        heads=(1, 2, 4, 8),
+        middle=30_000,
+        training=SETTINGS["paper"].training.model_copy(update={"checkpoint_every": 6003}),
         seeds=10,
+        count=1000,
     ),
 }
 
@@ -144,7 +144,7 @@ READING = (
 )
 
 
-def learnability(scale: str) -> Plan:
+def learnability(scale: str) -> Sheets:
     """The gap above, the bound below, a column for each thing that is varied."""
     size = SIZES[scale]
     spots = {kind: size.spots(kind) for kind in KINDS}
@@ -159,7 +159,7 @@ def learnability(scale: str) -> Plan:
         for column in (GAP, BOUND)
         for axis in spots["positional"]
     ]
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Steeper(
             f"{kind}: the gap falls with samples (its exponent; that of the bound is about -1/2).",
             AtMost(0),
@@ -180,17 +180,16 @@ def learnability(scale: str) -> Plan:
         )
         for axis in ("layers", "heads")
     ]
-    return Plan(sheets, aims, size.seeds, READING, columns=4)
+    return Sheets(sheets, aims, size.seeds, READING, columns=4)
 
 
-LEARNABILITY = Lines(
-    "positional/learnability",
-    "The bound on the generalization gap, and the gap",
-    "Theorem 6.1 with the norms of trained models beside the difference between their risk and their training error, "
-    "on cumulative sums of 8 numbers: over samples, layers, heads, and along training.",
-    described("both models, three seeds, about 25 minutes on 2 cores"),
-    learnability,
+FIGURES = (
+    sheets_figure(
+        "positional/learnability",
+        "The bound on the generalization gap, and the gap",
+        "Theorem 6.1 with the norms of trained models beside the difference between their risk and their training "
+        "error, on cumulative sums of 8 numbers: over samples, layers, heads, and along training.",
+        described("both models, three seeds, about 25 minutes on 2 cores"),
+        learnability,
+    ),
 )
-
-
-FIGURES = (LEARNABILITY,)

@@ -6,18 +6,17 @@ from functools import partial
 from typing import Any
 
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.report.style import GREEN, ORANGE, SKY
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
 from ordinate.models import MIXED_TYPES
-from ordinate.papers.columns import Column, stored
-from ordinate.papers.line_aims import LineAim, Place, Ratio, Shows
-from ordinate.papers.lines import Exact, Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Place, Ratio, Shows
 from ordinate.papers.positional.blind import blind_error
 from ordinate.papers.positional.fine_tuning import fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
-from ordinate.papers.positional.sizes import described
-from ordinate.papers.positional.value_scale import SCALES
+from ordinate.papers.positional.sizes import SCALES, described
+from ordinate.papers.sheets import Column, Exact, Line, Scale, Sheet, Sheets, Spot, sheets_figure, stored
 
 GPT2 = "GPT-2"
 PUBLISHED_GPT2 = (36, 1280)
@@ -31,29 +30,20 @@ BLIND = "prices alone"
 NUMBERS = Column("answers that are numbers", stored("numbers"), percent=True)
 
 
-@dataclass(frozen=True)
-class Size:
-    """Queries, style of the text and training of a scale."""
+@dataclass(frozen=True, kw_only=True)
+class MixedScale(Scale):
+    """Queries, style of the text, and what GPT-2 is trained with."""
 
     queries: tuple[str, ...]
     text: str
-    seeds: int
-    count: int
-    training: Training
     samples: tuple[int, ...]
     """Sizes of the training set in the study of samples."""
-    differs: str = ""
     fine_tuning: Training = FINE_TUNING
-    """That of GPT-2."""
 
-    def recipe(self, name: str, query: str, model: str, **training: Any) -> Recipe:
+    def model(self, name: str, query: str, model: str, **training: Any) -> Recipe:
         """One model for one query."""
-        return Recipe(
-            name=f"{name}-{query}-{model}",
-            task=task(query, self.text),
-            model=MIXED_TYPES[model],
-            training=self.training.model_copy(update=training),
-            evaluation=self.evaluation,
+        return self.recipe(
+            f"{name}-{query}-{model}", task(query, self.text), MIXED_TYPES[model], AXES, **training
         )
 
     def fine_tuned(self, query: str, model: Gpt2) -> FineTuning:
@@ -63,13 +53,12 @@ class Size:
             task=task(query, self.text),
             model=model,
             training=self.fine_tuning,
-            evaluation=self.evaluation,
+            evaluation=Evaluation(count=self.count, axes=AXES),
         )
 
-    @property
-    def evaluation(self) -> Evaluation:
-        """Prices at every scale, with the names of training and with unseen ones."""
-        return Evaluation(count=self.count, axes={"scale": SCALES, "beyond": SCALES})
+
+AXES = {"scale": SCALES, "beyond": SCALES}
+"""Prices at every scale, with the names of training and with unseen ones."""
 
 
 def task(query: str, text: str) -> MixedTypes:
@@ -90,49 +79,50 @@ READING = (
 )
 
 SIZES = {
-    "smoke": Size(
-        ("min",),
-        "words",
-        1,
-        20,
-        Training(steps=4, batch=8),
-        (20, 40),
+    "smoke": MixedScale(
+        queries=("min",),
+        text="words",
+        samples=(20, 40),
+        training=Training(steps=4, batch=8),
+        seeds=1,
+        count=20,
         fine_tuning=FINE_TUNING.model_copy(update={"steps": 4, "batch": 8, "samples": 16}),
     ),
-    "laptop": Size(
-        ("min", "sum", "both"),
-        "words",
-        3,
-        1000,
-        Training(
+    "laptop": MixedScale(
+        queries=("min", "sum", "both"),
+        text="words",
+        samples=(10_000, 30_000, 100_000),
+        training=Training(
             steps=4000,
             batch=256,
             optimizer=Adam(learning_rate=2e-3, betas=(0.9, 0.99)),
             schedule=Cosine(warmup=0.02),
             clip=1.0,
         ),
-        (10_000, 30_000, 100_000),
-        "Differs from the published setting: one symbol for a name or a query instead of letter by letter (25 tokens "
-        "instead of 119), 4000 steps of fresh samples instead of 2001 epochs of 50 000, three runs instead of ten.",
+        seeds=3,
+        count=1000,
+        differs="Differs from the published setting: one symbol for a name or a query instead of letter by letter (25 "
+        "tokens instead of 119), 4000 steps of fresh samples instead of 2001 epochs of 50 000, three runs instead of "
+        "ten.",
     ),
-    "paper": Size(
-        ("min", "sum", "both"),
-        "spelled",
-        10,
-        1000,
-        Training(
+    "paper": MixedScale(
+        queries=("min", "sum", "both"),
+        text="spelled",
+        samples=(20_000, 35_000, 50_000, 75_000, 100_000),
+        training=Training(
             steps=2001 * 50,
             batch=1000,
             samples=50_000,
             optimizer=Adam(learning_rate=5e-4),
             schedule=Plateau(patience=10, factor=0.9, least=1e-6),
         ),
-        (20_000, 35_000, 50_000, 75_000, 100_000),
+        seeds=10,
+        count=1000,
     ),
 }
 
 
-def mixed_type(scale: str) -> Plan:
+def mixed_type(scale: str) -> Sheets:
     """Both models, and GPT-2 where it is at hand, on unseen names and prices up to c times as high."""
     size = SIZES[scale]
     try:
@@ -146,37 +136,39 @@ def mixed_type(scale: str) -> Plan:
 
 
 def _mixed_type(
-    size: Size, gpt2: Mapping[str, FineTuning], said: str, calls: Mapping[str, Callable[..., str]]
-) -> Plan:
+    size: MixedScale, gpt2: Mapping[str, FineTuning], said: str, calls: Mapping[str, Callable[..., str]]
+) -> Sheets:
     """Two panels for each query, by names; where GPT-2 is there, two more for its answers."""
     sheets: dict[str, list[Sheet]] = {SEEN: [], UNSEEN: []}
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for query in size.queries:
-        recipes: dict[str, Any] = {model: size.recipe("mixed", query, model) for model in MIXED_TYPES}
-        roles = {model: model for model in MIXED_TYPES}
+        recipes: dict[str, Any] = {model: size.model("mixed", query, model) for model in MIXED_TYPES}
+        looks = {model: model for model in MIXED_TYPES}
         if query in gpt2:
-            recipes[GPT2], roles[GPT2] = gpt2[query], "hybrid"
+            recipes[GPT2], looks[GPT2] = gpt2[query], GREEN
         for names, axis, trained_to in ((SEEN, "scale", 1.0), (UNSEEN, "beyond", None)):
-            lines = [Line.along(axis, recipes[label], label, role) for label, role in roles.items()]
+            lines = [Line.along(axis, recipes[label], label, look) for label, look in looks.items()]
             every: list[Line | Exact] = [*lines, blind(query, size.text)]
             sheets[names].append(Sheet(f"{query}, {names}", SCALE_AXIS, every, trained_to=trained_to))
         aims += _aims(query, size.text, tuple(recipes))
     columns = len(size.queries)
     both = sheets[SEEN] + sheets[UNSEEN]
     if gpt2:
-        looks = dict(zip(gpt2, ("first", "second", "hybrid"), strict=False))
-        lines = [Line.along("beyond", gpt2[query], f"{GPT2}, {query}", looks[query]) for query in gpt2]
+        lines = [
+            Line.along("beyond", gpt2[query], f"{GPT2}, {query}", look)
+            for query, look in zip(gpt2, (SKY, ORANGE, GREEN), strict=False)
+        ]
         axis = f"{SCALE_AXIS}, {UNSEEN}"
         both.append(Sheet("GPT-2: percentage error", axis, lines, column=PERCENTAGE))
         both.append(Sheet("GPT-2: numbers", axis, lines, column=NUMBERS))
-    told = f"{size.differs} {READING} {said}".strip()
-    return Plan(both, aims, size.seeds, told, columns=columns, calls=calls)
+    differs = f"{size.differs} {READING} {said}".strip()
+    return Sheets(both, aims, size.seeds, differs, columns=columns, calls=calls)
 
 
-def _aims(query: str, text: str, models: tuple[str, ...]) -> list[LineAim]:
+def _aims(query: str, text: str, models: tuple[str, ...]) -> list[Aim]:
     """Who uses the question, and who is better on larger prices."""
     inside, outside = (f"{query}, {names}" for names in (SEEN, UNSEEN))
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Shows(
             f"{query}: {model} uses the question in distribution: at most half of the error of prices alone.",
             AtMost(blind_error(task(query, text), 1.0) / 2),
@@ -217,12 +209,12 @@ def _always(error: float, samples: float) -> float:
     return error
 
 
-def mixed_type_samples(scale: str) -> Plan:
+def mixed_type_samples(scale: str) -> Sheets:
     """Both models from fewer and more samples, on unseen names and prices three times as high."""
     size = SIZES[scale]
     query = "min"
     recipes = {
-        (model, m): size.recipe(f"mixed-{m}", query, model, samples=m)
+        (model, m): size.model(f"mixed-{m}", query, model, samples=m)
         for model in MIXED_TYPES
         for m in size.samples
     }
@@ -246,7 +238,7 @@ def mixed_type_samples(scale: str) -> Plan:
         )
     ]
     many = float(size.samples[-1])
-    aims: list[LineAim] = [
+    aims: list[Aim] = [
         Ratio(
             f"positional is better on unseen names and prices up to 3 times as high, from {m} samples.",
             AtLeast(1),
@@ -263,11 +255,11 @@ def mixed_type_samples(scale: str) -> Plan:
             Place("in distribution", "standard", float(size.samples[0])),
         )
     )
-    return Plan(sheets, aims, size.seeds, f"{size.differs} {READING}".strip())
+    return Sheets(sheets, aims, size.seeds, f"{size.differs} {READING}".strip())
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "positional/mixed-type",
         "Prices asked for in text",
         "Mean squared error of the sum, the least or the largest of four prices named in a text, with names that "
@@ -275,7 +267,7 @@ FIGURES = (
         described("three queries, three seeds, about 30 minutes on 2 cores"),
         mixed_type,
     ),
-    Lines(
+    sheets_figure(
         "positional/mixed-type-samples",
         "Prices asked for in text, from fewer samples",
         "Mean squared error of the least of four prices named in a text, over the size of the training set.",

@@ -4,12 +4,10 @@ from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam
 from ordinate.models import ModelSettings, Positional, Standard
-from ordinate.papers.columns import ACCURACY
-from ordinate.papers.line_aims import Leads, LineAim, Place, Ratio, Shows, Widens
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.positional.sizes import SIZES, described
-from ordinate.papers.positional.value_scale import MODELS, SCALES, TASKS
-from ordinate.papers.published import published
+from ordinate.papers.aims import Aim, Leads, Place, Ratio, Shows, Widens
+from ordinate.papers.figure import published
+from ordinate.papers.positional.sizes import MODELS, SCALES, SIZES, TASKS, described
+from ordinate.papers.sheets import ACCURACY, Line, Sheet, Sheets, Spot, sheets_figure
 
 MANY = {
     "samples": 500_000,
@@ -22,7 +20,7 @@ MANY = {
 BY_SCALE = "scale c of the values"
 
 
-def variable_length(scale: str) -> Plan:
+def variable_length(scale: str) -> Sheets:
     """Value generalization on sequences of 1 to 8 numbers."""
     size = SIZES[scale]
     tasks = {"smoke": TASKS[:1], "laptop": ("sum", "min", "sort"), "paper": TASKS}[scale]
@@ -49,10 +47,10 @@ def variable_length(scale: str) -> Plan:
                 Place(task, "standard", 10.0),
             ),
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-def sample_size(scale: str) -> Plan:
+def sample_size(scale: str) -> Sheets:
     """Both models from few and from many samples, in distribution and at c = 3."""
     size = SIZES[scale]
     counts = {
@@ -82,7 +80,7 @@ def sample_size(scale: str) -> Plan:
             sheets.append(Sheet(f"{task}, {where}", "training samples", lines, log_x=True))
         aims += _sample_aims(task, counts)
     equal = "All sets get equal steps; published are equal epochs, so more steps for more samples."
-    return Plan(sheets, aims, size.seeds, f"{size.differs} {equal}" if size.differs else "")
+    return Sheets(sheets, aims, size.seeds, f"{size.differs} {equal}" if size.differs else "")
 
 
 def _epochs(scale: str, samples: int) -> dict[str, int]:
@@ -92,8 +90,9 @@ def _epochs(scale: str, samples: int) -> dict[str, int]:
     return {"samples": samples, **({"steps": 2500} if scale == "laptop" else {})}
 
 
-def _sample_aims(task: str, counts: tuple[int, ...]) -> list[LineAim]:
-    few, many = float(counts[0]), float(counts[-1])
+def _sample_aims(task: str, counts: tuple[int, ...]) -> list[Aim]:
+    xs = tuple(float(m) for m in counts)
+    few, many = xs[0], xs[-1]
     inside, outside = f"{task}, in distribution", f"{task}, c = 3"
     falls = [
         Ratio(
@@ -121,15 +120,14 @@ def _sample_aims(task: str, counts: tuple[int, ...]) -> list[LineAim]:
         Widens(
             f"{task}: so the gap at c = 3 grows with samples (slope of log ratio over log samples).",
             AtLeast(0),
-            outside,
-            "positional",
-            "standard",
-            tuple(float(m) for m in counts),
+            tuple(Place(outside, "positional", m) for m in xs),
+            tuple(Place(outside, "standard", m) for m in xs),
+            xs,
         ),
     ]
 
 
-def input_length(scale: str) -> Plan:
+def input_length(scale: str) -> Sheets:
     """A model for each length, with log2(n) + 1 layers, at c = 3."""
     size = SIZES[scale]
     lengths: dict[str, dict[str, tuple[int, ...]]] = {
@@ -139,7 +137,7 @@ def input_length(scale: str) -> Plan:
     }
     steps = {"steps": 1600} if scale == "laptop" else {}
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task, ns in lengths[scale].items():
         lines = [
             Line(
@@ -171,10 +169,10 @@ def input_length(scale: str) -> Plan:
             )
             for n in ns
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-def accuracy(scale: str) -> Plan:
+def accuracy(scale: str) -> Sheets:
     """Integers in the test, all answers of a sequence within 10 %.
 
     What was published tells that inputs are integers, not whether those of training are, too. Trained on five integers,
@@ -188,7 +186,7 @@ def accuracy(scale: str) -> Plan:
         ("standard", Standard(), "baseline"),
     )
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in tasks:
         lines = []
         for label, model, role in models:
@@ -222,11 +220,11 @@ def accuracy(scale: str) -> Plan:
                 Place(task, "positional, trained on integers", 2.0),
             ),
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "positional/variable-length",
         "Sequences of one to eight numbers",
         "Mean squared error on sequences of 1 to 8 numbers from [-2c, 2c], for models trained on all these lengths and "
@@ -234,7 +232,7 @@ FIGURES = (
         described("three tasks, three seeds, about 20 minutes on 2 cores"),
         variable_length,
     ),
-    Lines(
+    sheets_figure(
         "positional/sample-size",
         "What more samples buy",
         "Mean squared error of models trained on a fixed set of samples, over its size: in distribution, and on values "
@@ -242,7 +240,7 @@ FIGURES = (
         described("two tasks, four sizes, three seeds, about 35 minutes on 2 cores"),
         sample_size,
     ),
-    Lines(
+    sheets_figure(
         "positional/input-length",
         "Models for longer inputs",
         "Mean squared error on values three times as large as in training, for models of 2 to 32 numbers with "
@@ -250,7 +248,7 @@ FIGURES = (
         described("sum to 32 numbers and min to 16, three seeds, about 40 minutes on 2 cores"),
         input_length,
     ),
-    Lines(
+    sheets_figure(
         "positional/accuracy",
         "Integers within ten per cent",
         "Share of sequences of 8 integers from [-2c, 2c] with every answer within 10 % (or 0.1), for models trained on "

@@ -3,30 +3,30 @@
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
-from ordinate.papers.line_aims import LineAim, Place, Ratio, Steeper
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
-from ordinate.papers.positional.learnability import KINDS, SIZES, Size
+from ordinate.papers.aims import Aim, Place, Ratio, Steeper
+from ordinate.papers.positional.learnability import KINDS, SIZES, GapScale
 from ordinate.papers.positional.sizes import described
+from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, sheets_figure
 
 ENOUGH = 4
 """Layers for the log2(8) rounds of 8 numbers, and one more, as published."""
 
 
-def recipe(size: Size, task: str, kind: str, layers: int) -> Recipe:
+def recipe(size: GapScale, task: str, kind: str, layers: int) -> Recipe:
     """One model on one task; those of cumulative sums are trained for the learnability figure, too."""
-    made = size.recipe(kind, layers=layers)
+    made = size.model(kind, layers=layers)
     if task == made.task.name:
         return made
     update = {"name": f"{made.name}-{task}", "task": make_task(task, length=8)}
     return made.model_copy(update=update)
 
 
-def trade_off(scale: str) -> Plan:
+def trade_off(scale: str) -> Sheets:
     """Both models over layers, a panel for each task."""
     size = SIZES[scale]
     tasks = {"smoke": ("sum",), "laptop": ("sum", "min"), "paper": ("sum", "min", "max-subarray")}[scale]
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in tasks:
         lines = [
             Line(kind, kind, {float(n): Spot(recipe(size, task, kind, n)) for n in size.layers})
@@ -36,10 +36,10 @@ def trade_off(scale: str) -> Plan:
         enough = float(ENOUGH if ENOUGH in size.layers else size.layers[-1])
         aims += _aims(task, enough, float(size.layers[-1]), size.layers)
     differs = f"A fixed set of {size.middle} samples for every model."
-    return Plan(sheets, aims, size.seeds, differs)
+    return Sheets(sheets, aims, size.seeds, differs)
 
 
-def _aims(task: str, enough: float, deepest: float, layers: tuple[int, ...]) -> list[LineAim]:
+def _aims(task: str, enough: float, deepest: float, layers: tuple[int, ...]) -> list[Aim]:
     rising = tuple(float(n) for n in layers if n <= enough)
     gains = [
         Ratio(
@@ -70,14 +70,15 @@ def _aims(task: str, enough: float, deepest: float, layers: tuple[int, ...]) -> 
     ]
 
 
-TRADE_OFF = Lines(
-    "positional/trade-off",
-    "Depth against samples",
-    "Mean squared error in distribution over the number of layers, for models trained on a fixed set of samples: tasks "
-    "of 8 numbers that parallel algorithms solve in log2(8) rounds.",
-    described("two tasks, both models, three seeds, about 15 minutes on 2 cores, less after learnability"),
-    trade_off,
+FIGURES = (
+    sheets_figure(
+        "positional/trade-off",
+        "Depth against samples",
+        "Mean squared error in distribution over the number of layers, for models trained on a fixed set of samples: "
+        "tasks of 8 numbers that parallel algorithms solve in log2(8) rounds.",
+        described(
+            "two tasks, both models, three seeds, about 15 minutes on 2 cores, less after learnability"
+        ),
+        trade_off,
+    ),
 )
-
-
-FIGURES = (TRADE_OFF,)

@@ -2,15 +2,15 @@
 
 from ordinate.encodings import OneHot, Rope
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
+from ordinate.lab.report.style import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
 from ordinate.models import ABLATION, Standard
-from ordinate.papers.line_aims import LineAim, Place, Ratio
-from ordinate.papers.lines import Line, Lines, Plan, Sheet, Spot
+from ordinate.papers.aims import Aim, Place, Ratio
+from ordinate.papers.figure import published
 from ordinate.papers.positional.numbers import BY_SCALE
-from ordinate.papers.positional.sizes import SIZES, described
-from ordinate.papers.positional.value_scale import SCALES, recipe_for
-from ordinate.papers.published import published
+from ordinate.papers.positional.sizes import SCALES, SIZES, described, recipe_for
+from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, sheets_figure
 
 HIDDEN = (2, 4, 8, 16)
 WHAT = {
@@ -21,14 +21,7 @@ WHAT = {
     "M4": "RoPE",
     "M5": "positional",
 }
-ROLES = {
-    "M0": "standard",
-    "M1": "first",
-    "M2": "baseline",
-    "M3": "hybrid",
-    "M4": "rotary",
-    "M5": "positional",
-}
+LOOKS = {"M0": VERMILION, "M1": SKY, "M2": BLACK, "M3": GREEN, "M4": PURPLE, "M5": BLUE}
 """The six models, in the words of a legend, and how they look."""
 
 
@@ -61,21 +54,21 @@ def _tasks(scale: str) -> tuple[str, ...]:
     return ("sum",) if scale == "smoke" else ("sum", "min")
 
 
-def small_models(scale: str) -> Plan:
+def small_models(scale: str) -> Sheets:
     """Standard models of one and four layers with narrow perceptrons, at c = 10."""
     size = SIZES[scale]
     hidden = HIDDEN[:1] if scale == "smoke" else HIDDEN
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in _tasks(scale):
         lines = [
             Line(
                 f"standard, {layers} layer{'s' if layers > 1 else ''}",
-                role,
+                look,
                 {float(m): Spot(_small(scale, task, layers, m), "scale=10") for m in hidden}
                 | ({64.0: Spot(_variant(scale, task, "M0"), "scale=10")} if layers == 4 else {}),
             )
-            for layers, role in ((1, "second"), (4, "standard"))
+            for layers, look in ((1, "second"), (4, "standard"))
         ]
         whole = {64.0: Spot(_variant(scale, task, "M5"), "scale=10")}
         sheets.append(
@@ -97,7 +90,7 @@ def small_models(scale: str) -> Plan:
             for line in lines
             for m in hidden
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
 def _small(scale: str, task: str, layers: int, hidden: int) -> Recipe:
@@ -110,14 +103,14 @@ def _small(scale: str, task: str, layers: int, hidden: int) -> Recipe:
     )
 
 
-def ablation(scale: str) -> Plan:
+def ablation(scale: str) -> Sheets:
     """Where positions enter: the input, the attention, both, or nowhere."""
     size = SIZES[scale]
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in _tasks(scale):
         lines = [
-            Line.along("scale", _variant(scale, task, name), f"{name} {WHAT[name]}", ROLES[name])
+            Line.along("scale", _variant(scale, task, name), f"{name} {WHAT[name]}", LOOKS[name])
             for name in ABLATION
         ]
         sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
@@ -133,15 +126,15 @@ def ablation(scale: str) -> Plan:
             for good in ("M5", "M1")
             for bad in ("M0", "M2", "M3", "M4")
         ]
-    return Plan(sheets, aims, size.seeds, size.differs)
+    return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-def rope(scale: str) -> Plan:
+def rope(scale: str) -> Sheets:
     """Rotary positions that rotate, beside those published, which did not."""
     size = SIZES[scale]
     known = published("positional")["rope"]
     sheets: list[Sheet] = []
-    aims: list[LineAim] = []
+    aims: list[Aim] = []
     for task in _tasks(scale):
         rotated = Standard(encoding=(OneHot(), Rope()))
         recipe = size.recipe(f"rope-{task}", make_task(task, length=8), rotated, {"scale": SCALES})
@@ -149,7 +142,7 @@ def rope(scale: str) -> Plan:
         lines = [
             Line.along("scale", _full(task, "positional", scale), "positional", "positional"),
             Line.along("scale", _full(task, "standard", scale), "standard", "standard", marks),
-            Line.along("scale", recipe, "standard with RoPE", "rotary"),
+            Line.along("scale", recipe, "standard with RoPE", PURPLE),
         ]
         sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
         at_ten = Place(task, "standard with RoPE", 10.0)
@@ -171,11 +164,11 @@ def rope(scale: str) -> Plan:
         "The published code turned every position of a head by the same angle, which leaves all scores as they were: "
         "its model is the standard one, and its published values are the hollow marks on that line."
     )
-    return Plan(sheets, aims, size.seeds, f"{note} {size.differs}".strip())
+    return Sheets(sheets, aims, size.seeds, f"{note} {size.differs}".strip())
 
 
 FIGURES = (
-    Lines(
+    sheets_figure(
         "positional/small-models",
         "Smaller standard models",
         "Mean squared error on values ten times as large as in training, for standard models of one and four layers "
@@ -183,7 +176,7 @@ FIGURES = (
         described("two tasks, three seeds, about 30 minutes on 2 cores, less after ablation"),
         small_models,
     ),
-    Lines(
+    sheets_figure(
         "positional/ablation",
         "Where positions enter",
         "Mean squared error over the scale of the values for six models: positions appended to the tokens, used for "
@@ -191,7 +184,7 @@ FIGURES = (
         described("two tasks, three seeds, about 40 minutes on 2 cores"),
         ablation,
     ),
-    Lines(
+    sheets_figure(
         "positional/rope",
         "Rotary positions",
         "Mean squared error over the scale of the values for standard attention with rotary positions.",

@@ -1,9 +1,8 @@
 """Figures 13 and 14: how hard random sums and products are, counted exactly and by sampling."""
 
 import math
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -21,8 +20,7 @@ from ordinate.lab.tasks.arithmetic.carries import (
     cascade_distribution,
     longest_cascade,
 )
-from ordinate.papers.computed import Computed, Report
-from ordinate.papers.published import published
+from ordinate.papers.figure import Document, Figure, Progress, published
 
 LENGTHS = (5, 10, 20, 50, 100, 200, 500, 1000)
 COVERED = 4
@@ -32,6 +30,12 @@ SAMPLED = 0.005
 """Largest total variation distance between the exact distribution and a seed's samples."""
 
 CHUNK = 50_000
+
+SCALES = {
+    "smoke": "few samples and lengths up to 50 prove the path; no verdict",
+    "laptop": "exact up to 1000 digits, beside five seeds of 200 000 samples; some seconds",
+    "paper": "exact up to 1000 digits, beside ten seeds of 1 000 000 samples (the published number is not given)",
+}
 
 
 ROUGH = 0.05
@@ -79,42 +83,33 @@ class Known:
         return f"called rough, so within {100 * ROUGH:.0f} % is asked: {off}{not_right}"
 
 
-class Counts(Computed):
-    """The distribution of a measure of difficulty at two lengths, and its tail at all lengths up to 1000."""
+@dataclass(frozen=True)
+class Count:
+    """A measure of difficulty: its distribution, exactly and by samples, and what was published of it."""
 
-    key: ClassVar[str]
-    measure: ClassVar[str]
-    known: ClassVar[tuple[Known, Known]]
+    key: str
+    measure: str
+    distribution: Callable[[int], Float[Tensor, " value"]]
+    """P(measure = k), k = 0, 1, ..., exactly, for so many digits."""
+    draw_values: Callable[[int, int, Generator], Int[Tensor, " sample"]]
+    """The measure of `count` random samples of `digits` digits."""
+    known: tuple[Known, Known]
 
-    scales: ClassVar[dict[str, str]] = {
-        "smoke": "few samples and lengths up to 50 prove the path; no verdict",
-        "laptop": "exact up to 1000 digits, beside five seeds of 200 000 samples; some seconds",
-        "paper": "exact up to 1000 digits, beside ten seeds of 1 000 000 samples (the published number is not given)",
-    }
-
-    @abstractmethod
-    def distribution(self, digits: int) -> Float[Tensor, " value"]:
-        """P(measure = k), k = 0, 1, ..., exactly."""
-
-    @abstractmethod
-    def draw_values(self, digits: int, count: int, random: Generator) -> Int[Tensor, " sample"]:
-        """The measure of random samples."""
-
-    def compute(self, scale: str, report: Report) -> dict[str, Any]:
+    def compute(self, scale: str, progress: Progress) -> Document:
         """Count exactly at every length, and sample at the published ones."""
         seeds, count = {"smoke": (2, 1000), "laptop": (5, 200_000), "paper": (10, 1_000_000)}[scale]
         lengths = LENGTHS if scale != "smoke" else LENGTHS[:4]
         shown = [known.digits for known in self.known]
         exact = {}
         for place, digits in enumerate(lengths):
-            report(place, len(lengths) + len(shown))
+            progress(place, len(lengths) + len(shown))
             exact[digits] = self.distribution(digits)
         sampled = {}
         for place, digits in enumerate(shown):
-            report(len(lengths) + place, len(lengths) + len(shown))
+            progress(len(lengths) + place, len(lengths) + len(shown))
             sampled[digits] = torch.stack([self._shares(digits, count, seed) for seed in range(seeds)])
-        claims = [self._claim(known, exact[known.digits], scale) for known in self.known]
-        claims += [self._agrees(digits, exact[digits], sampled[digits], scale) for digits in shown]
+        claims = [self.claim(known, exact[known.digits], scale) for known in self.known]
+        claims += [_agrees(digits, exact[digits], sampled[digits], scale) for digits in shown]
         return {
             "settings": {"seeds": seeds, "samples a seed": count, "lengths": ", ".join(map(str, lengths))},
             "published_source": published("symmetry")[self.key]["source"],
@@ -135,7 +130,7 @@ class Counts(Computed):
             },
         }
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
+    def draw(self, document: Document) -> Drawing:
         """Bars for the two published lengths, and the tail along all."""
         bars = [
             Distribution(
@@ -148,21 +143,11 @@ class Counts(Computed):
         tail = {int(digits): sum(values[COVERED + 1 :]) for digits, values in document["exact"].items()}
         return distributions(bars, self.measure, tail, f"P({self.measure} > {COVERED})")
 
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what bars and marks are."""
-        settings = document["settings"]
-        return (
-            f"Bars: exact probabilities of the {self.measure}. Dots: shares among {settings['samples a seed']} "
-            f"samples, one for each of {settings['seeds']} seeds. Right: the exact probability of more than {COVERED}, "
-            "by digits."
-        )
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """State the scale and how the published values were judged."""
+    def notes(self, document: Document) -> list[str]:
+        """How the published values were judged."""
         notes = [
-            f"Scale {document['scale']}: {self.scales[document['scale']]}. Published: {document['published_source']}.",
             "Exact values come from a recurrence over the places of the number, without sampling, and are judged "
-            "without seeds.",
+            "without seeds."
         ]
         for known in self.known:
             value = _probability(known, torch.tensor(document["exact"][str(known.digits)]))
@@ -171,20 +156,10 @@ class Counts(Computed):
                 f"P({known.key.replace(', ', ' at ')}): published {show_number(printed)}, exactly {value:.4g} "
                 f"({known.distance(printed, value)})."
             )
-        if document["scale"] == "smoke":
-            notes.append("This scale gives no verdict.")
         return notes
 
-    def _shares(self, digits: int, count: int, seed: int) -> Float[Tensor, " value"]:
-        """Shares of each value among the samples of a seed."""
-        random = generator(seed, self.name, digits)
-        found = torch.zeros(digits + 1, dtype=torch.float64)
-        for first in range(0, count, CHUNK):
-            values = self.draw_values(digits, min(CHUNK, count - first), random)
-            found += torch.bincount(values, minlength=digits + 1)
-        return found / count
-
-    def _claim(self, known: Known, exact: Float[Tensor, " value"], scale: str) -> Claim:
+    def claim(self, known: Known, exact: Float[Tensor, " value"], scale: str) -> Claim:
+        """The published probability beside the exact one."""
         printed = published("symmetry")[self.key][known.key]
         value = _probability(known, exact)
         sentence = (
@@ -195,65 +170,49 @@ class Counts(Computed):
         asked = Between(round(printed - margin, 12), round(printed + margin, 12))
         return Claim.of_exact(sentence, value, asked, printed, scale)  # type: ignore[arg-type]
 
-    def _agrees(
-        self, digits: int, exact: Float[Tensor, " value"], rows: Float[Tensor, "seed value"], scale: str
-    ) -> Claim:
-        distance = (rows - exact).abs().sum(1) / 2
-        summary = summarise(distance.tolist())
-        sentence = (
-            f"{digits} digits: samples are distributed as the exact count says (total variation distance)."
+    def figure(self, title: str, summary: str) -> Figure:
+        """The distribution at two lengths, and its tail at all lengths up to 1000."""
+        return Figure(
+            f"symmetry/{self.key}",
+            title,
+            summary,
+            SCALES,
+            draw=self.draw,
+            caption=f"Bars: exact probabilities of the {self.measure}. Dots: shares among {{settings[samples a seed]}} "
+            f"samples, one for each of {{settings[seeds]}} seeds. Right: the exact probability of more than {COVERED}, "
+            "by digits.",
+            compute=self.compute,
+            notes=self.notes,
         )
-        return Claim(sentence, summary.interval, AtMost(SAMPLED), None, summary.count, 0, scale)  # type: ignore[arg-type]
+
+    def _shares(self, digits: int, count: int, seed: int) -> Float[Tensor, " value"]:
+        """Shares of each value among the samples of a seed."""
+        random = generator(seed, f"symmetry/{self.key}", digits)
+        found = torch.zeros(digits + 1, dtype=torch.float64)
+        for first in range(0, count, CHUNK):
+            values = self.draw_values(digits, min(CHUNK, count - first), random)
+            found += torch.bincount(values, minlength=digits + 1)
+        return found / count
 
 
-class Fig13(Counts):
-    """The longest cascade of carries of a sum."""
-
-    name: ClassVar[str] = "symmetry/fig-13"
-    key: ClassVar[str] = "fig-13"
-    measure: ClassVar[str] = "longest cascade"
-    title: ClassVar[str] = "How far carries travel in random sums"
-    summary: ClassVar[str] = (
-        "The distribution of the longest cascade of carries in a sum of two uniform numbers, exact beside sampled."
-    )
-    known: ClassVar[tuple[Known, Known]] = (
-        Known("at most 4, 50 digits", 50, up_to=True, figures=3),
-        Known("exactly 4, 5 digits", 5, up_to=False, figures=2, rough=True),
-    )
-
-    def distribution(self, digits: int) -> Float[Tensor, " value"]:
-        """By the recurrence over places."""
-        return cascade_distribution(digits)
-
-    def draw_values(self, digits: int, count: int, random: Generator) -> Int[Tensor, " sample"]:
-        """Longest cascades of sums of two uniform numbers."""
-        return longest_cascade(torch.randint(10, (2, count, digits), generator=random).sum(0))
+def _agrees(
+    digits: int, exact: Float[Tensor, " value"], rows: Float[Tensor, "seed value"], scale: str
+) -> Claim:
+    distance = (rows - exact).abs().sum(1) / 2
+    summary = summarise(distance.tolist())
+    sentence = f"{digits} digits: samples are distributed as the exact count says (total variation distance)."
+    return Claim(sentence, summary.interval, AtMost(SAMPLED), None, summary.count, 0, scale)  # type: ignore[arg-type]
 
 
-class Fig14(Counts):
-    """Rounds of carries of a product with one digit."""
+def cascades_of_sums(digits: int, count: int, random: Generator) -> Int[Tensor, " sample"]:
+    """Longest cascades of sums of two uniform numbers."""
+    return longest_cascade(torch.randint(10, (2, count, digits), generator=random).sum(0))
 
-    name: ClassVar[str] = "symmetry/fig-14"
-    key: ClassVar[str] = "fig-14"
-    measure: ClassVar[str] = "levels of carries"
-    title: ClassVar[str] = "How many rounds of carries random products need"
-    summary: ClassVar[str] = (
-        "The distribution of the rounds in which carries are handed on, for a multiplier uniform in 1 to 9 and a "
-        "uniform multiplicand, exact beside sampled."
-    )
-    known: ClassVar[tuple[Known, Known]] = (
-        Known("at most 4, 20 digits", 20, up_to=True, figures=3),
-        Known("exactly 4, 5 digits", 5, up_to=False, figures=2),
-    )
 
-    def distribution(self, digits: int) -> Float[Tensor, " value"]:
-        """By the recurrence over places, for each multiplier."""
-        return carry_levels_distribution(digits)
-
-    def draw_values(self, digits: int, count: int, random: Generator) -> Int[Tensor, " sample"]:
-        """Levels of products of a digit and a uniform number."""
-        multiplier = torch.randint(1, 10, (count, 1), generator=random)
-        return carry_levels(multiplier, torch.randint(10, (count, digits), generator=random))
+def levels_of_products(digits: int, count: int, random: Generator) -> Int[Tensor, " sample"]:
+    """Levels of carries of products of a digit and a uniform number."""
+    multiplier = torch.randint(1, 10, (count, 1), generator=random)
+    return carry_levels(multiplier, torch.randint(10, (count, digits), generator=random))
 
 
 def _probability(known: Known, exact: Float[Tensor, " value"]) -> float:
@@ -281,4 +240,35 @@ def _plain(values: Float[Tensor, " value"]) -> list[float]:
     return [float(f"{value:.6g}") for value in kept.tolist()]
 
 
-FIGURES = (Fig13(), Fig14())
+FIG_13 = Count(
+    "fig-13",
+    "longest cascade",
+    cascade_distribution,
+    cascades_of_sums,
+    (
+        Known("at most 4, 50 digits", 50, up_to=True, figures=3),
+        Known("exactly 4, 5 digits", 5, up_to=False, figures=2, rough=True),
+    ),
+)
+FIG_14 = Count(
+    "fig-14",
+    "levels of carries",
+    carry_levels_distribution,
+    levels_of_products,
+    (
+        Known("at most 4, 20 digits", 20, up_to=True, figures=3),
+        Known("exactly 4, 5 digits", 5, up_to=False, figures=2),
+    ),
+)
+
+FIGURES = (
+    FIG_13.figure(
+        "How far carries travel in random sums",
+        "The distribution of the longest cascade of carries in a sum of two uniform numbers, exact beside sampled.",
+    ),
+    FIG_14.figure(
+        "How many rounds of carries random products need",
+        "The distribution of the rounds in which carries are handed on, for a multiplier uniform in 1 to 9 and a "
+        "uniform multiplicand, exact beside sampled.",
+    ),
+)

@@ -1,7 +1,7 @@
 """Figures 9 and 15: losses of the three linear models, in training and by place when the whole ring is filled."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -12,9 +12,19 @@ from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
 from ordinate.lab.report.curves import Panel, Series
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.ring import ring_losses
-from ordinate.papers.computed import Report
-from ordinate.papers.published import published
-from ordinate.papers.symmetry.ring import ROLES, Learned, RingFigure, Setting, median, rounded
+from ordinate.papers.figure import Document, Figure, Progress, published
+from ordinate.papers.symmetry.ring import (
+    LOOKS,
+    SCALES,
+    Learned,
+    RingScale,
+    learn,
+    median,
+    notes,
+    rounded,
+    setting_of,
+    settings_of,
+)
 from ordinate.papers.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
 from ordinate.papers.theory.population import descend, expected_losses
 from ordinate.papers.theory.proposition import loss_of_nothing
@@ -22,151 +32,132 @@ from ordinate.papers.theory.samples import sampled_losses, train
 from ordinate.papers.theory.supervision import differences_seen, pairs_seen
 
 
-class RingLosses(RingFigure):
-    """Training loss by step; test loss by place."""
-
-    def compute(self, scale: str, report: Report) -> dict[str, Any]:
-        """Train on batches, test on whole rings, and follow the expected gradients of the model with shifts."""
-        setting = self.setting(scale)
-        learned = self.learn(setting, report)
-        tests = {
-            name: sampled_losses(model.matrix, model.direction, setting.ring, count=setting.tests)
-            for name, model in learned.items()
+def compute(key: str, scale: str, progress: Progress) -> Document:
+    """Train on batches, test on whole rings, and follow the expected gradients of the model with shifts."""
+    setting = setting_of(key, scale)
+    learned = learn(setting, progress)
+    tests = {
+        name: sampled_losses(model.matrix, model.direction, setting.ring, count=setting.tests)
+        for name, model in learned.items()
+    }
+    expected = _expected_by_place(setting, learned[SHIFTED.name].start)
+    large = _large_batches(setting, learned[SHIFTED.name].start)
+    kept = _kept_without_decay(setting, learned[RPE.name])
+    nothing = loss_of_nothing(setting.ring)
+    ends = {
+        model.name: _training_loss(setting, learned[model.name], model.windows(setting.ring))
+        for model in MODELS
+    }
+    cosines = {name: _cosine(model, setting) for name, model in learned.items()}
+    beyond = {name: losses[:, setting.ring.filled :].mean(1) for name, losses in tests.items()}
+    curves = {
+        name: {
+            "steps": model.path.steps,
+            "training": rounded(model.path.losses),
+            "training_end": rounded(ends[name]),
+            "test": rounded(tests[name]),
+            "beyond": rounded(beyond[name]),
+            "cosine": rounded(cosines[name]),
         }
-        expected = _expected_by_place(setting, learned[SHIFTED.name].start)
-        large = _large_batches(setting, learned[SHIFTED.name].start)
-        kept = _kept_without_decay(setting, learned[RPE.name])
-        nothing = loss_of_nothing(setting.ring)
-        ends = {
-            model.name: _training_loss(setting, learned[model.name], model.windows(setting.ring))
-            for model in MODELS
-        }
-        cosines = {name: _cosine(model, setting) for name, model in learned.items()}
-        beyond = {name: losses[:, setting.ring.filled :].mean(1) for name, losses in tests.items()}
-        curves = {
-            name: {
-                "steps": model.path.steps,
-                "training": rounded(model.path.losses),
-                "training_end": rounded(ends[name]),
-                "test": rounded(tests[name]),
-                "beyond": rounded(beyond[name]),
-                "cosine": rounded(cosines[name]),
-            }
-            for name, model in learned.items()
-        }
-        return {
-            "settings": self.settings(setting),
-            "published_source": published("symmetry")[self.key]["source"],
-            "filled": setting.ring.filled,
-            "nothing": nothing,
-            "curves": curves,
-            "shifts_expected": {
-                "test": rounded(expected.median(0).values),
-                "beyond": rounded(expected[:, setting.ring.filled :].mean(1)),
-                "beyond_by_large_batches": rounded(large),
-                "large_batch": setting.large_batch,
-            },
-            "relative_without_decay": rounded(kept),
-            "claims": [
-                claim.to_dict()
-                for claim in (
-                    *_claims(ends, beyond, cosines, nothing, scale),
-                    Claim.over_seeds(
-                        f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond "
-                        "the window, ratio).",
-                        (large / expected[:, setting.ring.filled :].mean(1)).tolist(),
-                        Between(0.9, 1.1),
-                        scale,
-                    ),
-                )
-            ],
-            "table": {
-                "headers": ["model", "training loss", "loss beyond", "of nothing", "cosine of v", "seeds"],
-                "rows": [
-                    [
-                        name,
-                        median(ends[name]),
-                        median(beyond[name]),
-                        f"{float(beyond[name].quantile(0.5)) / nothing:.1%}",
-                        f"{float(cosines[name].quantile(0.5)):.5f}",
-                        str(setting.seeds),
-                    ]
-                    for name in learned
-                ],
-                "caption": "Expected training loss at the last step; test loss of the places that training leaves "
-                "empty; its share of the loss of the answer 0; absolute cosine of v with the hidden direction. "
-                "Medians over seeds.",
-            },
-        }
-
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """Training on the left, test on the right."""
-        training, test = [], []
-        for name, curve in document["curves"].items():
-            places = list(range(1, len(curve["test"][0]) + 1))
-            training.append(
-                Series(name, ROLES[name], curve["steps"][1:], [row[1:] for row in curve["training"]])
+        for name, model in learned.items()
+    }
+    return {
+        "settings": settings_of(setting),
+        "published_source": published("symmetry")[key]["source"],
+        "filled": setting.ring.filled,
+        "nothing": nothing,
+        "curves": curves,
+        "shifts_expected": {
+            "test": rounded(expected.median(0).values),
+            "beyond": rounded(expected[:, setting.ring.filled :].mean(1)),
+            "beyond_by_large_batches": rounded(large),
+            "large_batch": setting.large_batch,
+        },
+        "relative_without_decay": rounded(kept),
+        "claims": [
+            claim.to_dict()
+            for claim in (
+                *_claims(ends, beyond, cosines, nothing, scale),
+                Claim.over_seeds(
+                    f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond "
+                    "the window, ratio).",
+                    (large / expected[:, setting.ring.filled :].mean(1)).tolist(),
+                    Between(0.9, 1.1),
+                    scale,
+                ),
             )
-            test.append(Series(name, ROLES[name], places, curve["test"]))
-        return ring_losses(
-            Panel("training", "step", "loss of a batch", training, trained_to=None),
-            Panel("test, all places filled", "place", "test loss", test, trained_to=document["filled"]),
-            level=document["nothing"],
-            level_name="answer 0: $a^2 + 2\\sum b_k^2$",
-            expected=document["shifts_expected"]["test"],
-        )
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what the lines are."""
-        settings = document["settings"]
-        return (
-            f"Left: squared error of a batch in training, {settings['filled in training']} of "
-            f"{settings['places of the ring']} places filled. Right: squared error of every place, mean over "
-            f"{settings['test samples']} rings with all places filled. Thick lines are medians over "
-            f"{settings['seeds']} seeds; the dashed line follows the expected gradients of the model with shifts from "
-            "the same starts."
-        )
-
-    def findings(self, document: dict[str, Any]) -> list[str]:
-        """What small batches add, and what RPE owes to weight decay."""
-
-        def middle(values: list[float]) -> float:
-            return float(torch.tensor(values).quantile(0.5))
-
-        sampled = middle(document["curves"][SHIFTED.name]["beyond"])
-        expected = middle(document["shifts_expected"]["beyond"])
-        large = document["shifts_expected"]["large_batch"]
-        calm = middle(document["shifts_expected"]["beyond_by_large_batches"])
-        kept = middle(document["relative_without_decay"])
-        return [
-            f"With shifts, expected gradients lead to a loss of {show_number(expected)} beyond the window, batches of "
-            f"{large} to {show_number(calm)}, and the small batches drawn here to {show_number(sampled)}: their noise "
-            "moves the differences that are never seen, too.",
-            "Weight decay is what makes RPE clean: differences that no window holds are in no loss of RPE either. "
-            f"Without it they would keep their start, and a loss of about {show_number(kept)} at every place.",
-        ]
+        ],
+        "table": {
+            "headers": ["model", "training loss", "loss beyond", "of nothing", "cosine of v", "seeds"],
+            "rows": [
+                [
+                    name,
+                    median(ends[name]),
+                    median(beyond[name]),
+                    f"{float(beyond[name].quantile(0.5)) / nothing:.1%}",
+                    f"{float(cosines[name].quantile(0.5)):.5f}",
+                    str(setting.seeds),
+                ]
+                for name in learned
+            ],
+            "caption": "Expected training loss at the last step; test loss of the places that training leaves "
+            "empty; its share of the loss of the answer 0; absolute cosine of v with the hidden direction. "
+            "Medians over seeds.",
+        },
+    }
 
 
-class Fig9(RingLosses):
-    """One neighbour, 10 of 51 places."""
-
-    name: ClassVar[str] = "symmetry/fig-9"
-    key: ClassVar[str] = "fig-9"
-    title: ClassVar[str] = "Absolute, shifted and relative positions on a ring"
-    summary: ClassVar[str] = (
-        "Linear attention by position alone learns to add up neighbours on a ring of which training fills a part; only "
-        "relative positions carry over to the rest."
+def draw(document: Document) -> Drawing:
+    """Training on the left, test on the right."""
+    training, test = [], []
+    for name, curve in document["curves"].items():
+        places = list(range(1, len(curve["test"][0]) + 1))
+        training.append(Series(name, LOOKS[name], curve["steps"][1:], [row[1:] for row in curve["training"]]))
+        test.append(Series(name, LOOKS[name], places, curve["test"]))
+    return ring_losses(
+        Panel("training", "step", "loss of a batch", training, trained_to=None),
+        Panel("test, all places filled", "place", "test loss", test, trained_to=document["filled"]),
+        level=document["nothing"],
+        level_name="answer 0: $a^2 + 2\\sum b_k^2$",
+        expected=document["shifts_expected"]["test"],
     )
 
 
-class Fig15(RingLosses):
-    """Five neighbours, 20 of 51 places."""
+def findings(document: Document) -> list[str]:
+    """What small batches add, and what RPE owes to weight decay."""
 
-    name: ClassVar[str] = "symmetry/fig-15"
-    key: ClassVar[str] = "fig-15"
-    title: ClassVar[str] = "Absolute, shifted and relative positions on a ring, five neighbours"
-    summary: ClassVar[str] = (
-        "The same as Figure 9 for sums over five neighbours on each side: training and test loss by place."
+    def middle(values: list[float]) -> float:
+        return float(torch.tensor(values).quantile(0.5))
+
+    sampled = middle(document["curves"][SHIFTED.name]["beyond"])
+    expected = middle(document["shifts_expected"]["beyond"])
+    large = document["shifts_expected"]["large_batch"]
+    calm = middle(document["shifts_expected"]["beyond_by_large_batches"])
+    kept = middle(document["relative_without_decay"])
+    return [
+        *notes(document),
+        f"With shifts, expected gradients lead to a loss of {show_number(expected)} beyond the window, batches of "
+        f"{large} to {show_number(calm)}, and the small batches drawn here to {show_number(sampled)}: their noise "
+        "moves the differences that are never seen, too.",
+        "Weight decay is what makes RPE clean: differences that no window holds are in no loss of RPE either. "
+        f"Without it they would keep their start, and a loss of about {show_number(kept)} at every place.",
+    ]
+
+
+def losses_figure(key: str, title: str, summary: str) -> Figure:
+    """Training loss by step, and test loss by place."""
+    return Figure(
+        f"symmetry/{key}",
+        title,
+        summary,
+        SCALES,
+        draw=draw,
+        caption="Left: squared error of a batch in training, {settings[filled in training]} of "
+        "{settings[places of the ring]} places filled. Right: squared error of every place, mean over "
+        "{settings[test samples]} rings with all places filled. Thick lines are medians over {settings[seeds]} seeds; "
+        "the dashed line follows the expected gradients of the model with shifts from the same starts.",
+        compute=partial(compute, key),
+        notes=findings,
     )
 
 
@@ -217,14 +208,14 @@ def _claims(
     ]
 
 
-def _expected_by_place(setting: Setting, start: Parameters) -> Float[Tensor, "seed place"]:
+def _expected_by_place(setting: RingScale, start: Parameters) -> Float[Tensor, "seed place"]:
     """Expected test losses after descent on expected gradients, shifts included."""
     small = Parameters(same_products(start.positions), start.direction)
     end = descend(SHIFTED, setting.ring, small, setting.descent_of(SHIFTED)).parameters
     return expected_losses(SHIFTED.matrix(end.positions), end.direction, setting.ring).sum(-1)
 
 
-def _large_batches(setting: Setting, start: Parameters) -> Float[Tensor, " seed"]:
+def _large_batches(setting: RingScale, start: Parameters) -> Float[Tensor, " seed"]:
     """Expected loss beyond the window after a shorter training with shifts on large batches."""
     descent = replace(setting.descent_of(SHIFTED), steps=setting.large_steps)
     seeds = range(setting.seeds)
@@ -233,22 +224,34 @@ def _large_batches(setting: Setting, start: Parameters) -> Float[Tensor, " seed"
     return losses.sum(-1)[:, setting.ring.filled :].mean(1)
 
 
-def _kept_without_decay(setting: Setting, learned: Learned) -> Float[Tensor, " seed"]:
+def _kept_without_decay(setting: RingScale, learned: Learned) -> Float[Tensor, " seed"]:
     """The loss of RPE if the differences that no window holds had kept their start."""
     unseen = differences_seen(setting.ring) == 0
     along = learned.direction @ setting.ring.direction()
     return (learned.start.positions[:, unseen] ** 2).sum(1) * along**2
 
 
-def _training_loss(setting: Setting, learned: Learned, windows: Tensor) -> Float[Tensor, " seed"]:
+def _training_loss(setting: RingScale, learned: Learned, windows: Tensor) -> Float[Tensor, " seed"]:
     """Expected training loss of a place, mean over windows."""
     seen = pairs_seen(windows, setting.ring.places)
     losses = expected_losses(learned.matrix, learned.direction, setting.ring)
     return (seen * losses).sum((-2, -1)) / windows.numel()
 
 
-def _cosine(learned: Learned, setting: Setting) -> Float[Tensor, " seed"]:
+def _cosine(learned: Learned, setting: RingScale) -> Float[Tensor, " seed"]:
     return torch.nn.functional.cosine_similarity(learned.direction, setting.ring.direction()[None]).abs()
 
 
-FIGURES = (Fig9(), Fig15())
+FIGURES = (
+    losses_figure(
+        "fig-9",
+        "Absolute, shifted and relative positions on a ring",
+        "Linear attention by position alone learns to add up neighbours on a ring of which training fills a part; only "
+        "relative positions carry over to the rest.",
+    ),
+    losses_figure(
+        "fig-15",
+        "Absolute, shifted and relative positions on a ring, five neighbours",
+        "The same as Figure 9 for sums over five neighbours on each side: training and test loss by place.",
+    ),
+)

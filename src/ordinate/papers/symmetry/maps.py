@@ -1,7 +1,5 @@
 """Figure 16: what the three linear models have learned, as maps over pairs of places."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -12,86 +10,81 @@ from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.ring import ring_maps
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.computed import Report
-from ordinate.papers.published import published
-from ordinate.papers.symmetry.ring import RingFigure, median, rounded, unseen_pairs
+from ordinate.papers.figure import Document, Figure, Progress, published
+from ordinate.papers.symmetry.ring import (
+    SCALES,
+    learn,
+    median,
+    notes,
+    rounded,
+    setting_of,
+    settings_of,
+    unseen_pairs,
+)
 from ordinate.papers.theory.models import APE, RPE, SHIFTED
 from ordinate.papers.theory.supervision import circulant, wanted
 
+KEY = "fig-16"
 
-class Fig16(RingFigure):
-    """Effective matrices of the absolute models, weights of the relative one."""
 
-    name: ClassVar[str] = "symmetry/fig-16"
-    key: ClassVar[str] = "fig-16"
-    title: ClassVar[str] = "What positions have learned on a ring"
-    summary: ClassVar[str] = (
-        "The weight from every place to every other, after training on a part of the ring: absolute positions, the "
-        "same with shifts, and relative ones."
+def compute(scale: str, progress: Progress) -> Document:
+    """Train, and measure the maps of every seed."""
+    setting = setting_of(KEY, scale)
+    ring, learned = setting.ring, learn(setting, progress)
+    weights = learned[RPE.name].effective[:, :, 0].roll(ring.places // 2, dims=1)
+    numbers = {
+        **absolute_numbers(learned[APE.name].effective, ring),
+        **shifted_numbers(learned[SHIFTED.name].effective, ring),
+        **relative_numbers(learned[RPE.name].effective[:, :, 0], ring),
+    }
+    return {
+        "settings": settings_of(setting),
+        "published_source": published("symmetry")[KEY]["source"],
+        "filled": ring.filled,
+        "maps": {name: rounded(learned[name].effective[0]) for name in (APE.name, SHIFTED.name)},
+        "weights": rounded(weights),
+        "wanted": rounded(wanted(ring).roll(ring.places // 2)),
+        "numbers": {name: rounded(values) for name, values in numbers.items()},
+        "claims": [claim.to_dict() for claim in _claims(numbers, scale)],
+        "table": {
+            "headers": ["model", "number", "median", "least", "largest"],
+            "rows": [
+                [
+                    *name.split(": "),
+                    median(values),
+                    *(show_number(float(end)) for end in values.aminmax()),
+                ]
+                for name, values in numbers.items()
+            ],
+            "caption": f"Over {setting.seeds} seeds.",
+        },
+    }
+
+
+def draw(document: Document) -> Drawing:
+    """Two maps of the first seed, and the relative weights of all."""
+    return ring_maps(
+        document["maps"],
+        np.array(document["weights"]),
+        np.array(document["wanted"]),
+        filled=document["filled"],
+        clip=0.5,
     )
 
-    def compute(self, scale: str, report: Report) -> dict[str, Any]:
-        """Train, and measure the maps of every seed."""
-        setting = self.setting(scale)
-        ring, learned = setting.ring, self.learn(setting, report)
-        weights = learned[RPE.name].effective[:, :, 0].roll(ring.places // 2, dims=1)
-        numbers = {
-            **absolute_numbers(learned[APE.name].effective, ring),
-            **shifted_numbers(learned[SHIFTED.name].effective, ring),
-            **relative_numbers(learned[RPE.name].effective[:, :, 0], ring),
-        }
-        return {
-            "settings": self.settings(setting),
-            "published_source": published("symmetry")[self.key]["source"],
-            "filled": ring.filled,
-            "maps": {name: rounded(learned[name].effective[0]) for name in (APE.name, SHIFTED.name)},
-            "weights": rounded(weights),
-            "wanted": rounded(wanted(ring).roll(ring.places // 2)),
-            "numbers": {name: rounded(values) for name, values in numbers.items()},
-            "claims": [claim.to_dict() for claim in _claims(numbers, scale)],
-            "table": {
-                "headers": ["model", "number", "median", "least", "largest"],
-                "rows": [
-                    [
-                        *name.split(": "),
-                        median(values),
-                        *(show_number(float(end)) for end in values.aminmax()),
-                    ]
-                    for name, values in numbers.items()
-                ],
-                "caption": f"Over {setting.seeds} seeds.",
-            },
-        }
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """Two maps of the first seed, and the relative weights of all."""
-        return ring_maps(
-            document["maps"],
-            np.array(document["weights"]),
-            np.array(document["wanted"]),
-            filled=document["filled"],
-            clip=0.5,
+def findings(document: Document) -> list[str]:
+    """The size of what is left."""
+    left = float(
+        torch.tensor(document["numbers"][f"{SHIFTED.name}: size where never seen, by a / sqrt(d)"]).quantile(
+            0.5
         )
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what the maps are."""
-        return (
-            "Left and middle: p_i . p_j times the part of v along the hidden direction, first seed; the dashed lines "
-            "bound the places that training fills. Right: the relative weights of all seeds, wanted ones as circles."
-        )
-
-    def findings(self, document: dict[str, Any]) -> list[str]:
-        """The size of what is left."""
-        left = float(
-            torch.tensor(
-                document["numbers"][f"{SHIFTED.name}: size where never seen, by a / sqrt(d)"]
-            ).quantile(0.5)
-        )
-        return [
-            "On a ring the corners of the maps are neighbours too: place 1 follows the last.",
-            f"With shifts, weights at differences that no window holds are {show_number(left)} times a / sqrt(d) in "
-            "size, where 1 is what random directions of length sqrt(a) have.",
-        ]
+    )
+    return [
+        *notes(document),
+        "On a ring the corners of the maps are neighbours too: place 1 follows the last.",
+        f"With shifts, weights at differences that no window holds are {show_number(left)} times a / sqrt(d) in "
+        "size, where 1 is what random directions of length sqrt(a) have.",
+    ]
 
 
 def absolute_numbers(
@@ -154,4 +147,17 @@ def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Clai
     ]
 
 
-FIGURES = (Fig16(),)
+FIGURES = (
+    Figure(
+        f"symmetry/{KEY}",
+        "What positions have learned on a ring",
+        "The weight from every place to every other, after training on a part of the ring: absolute positions, the "
+        "same with shifts, and relative ones.",
+        SCALES,
+        draw=draw,
+        caption="Left and middle: p_i . p_j times the part of v along the hidden direction, first seed; the dashed "
+        "lines bound the places that training fills. Right: the relative weights of all seeds, wanted ones as circles.",
+        compute=compute,
+        notes=findings,
+    ),
+)

@@ -1,8 +1,6 @@
 """Table 1: where a model with absolute positions and shift augmentation errs, digit by digit."""
 
 import math
-from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -13,7 +11,7 @@ from ordinate.lab.evaluation.slices import PLACE, sliced
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.evaluation.sweep import TestSet, measure, test_set
 from ordinate.lab.report.panels import Drawing, Panel, Series
-from ordinate.lab.report.style import look_of, paper_style, size
+from ordinate.lab.report.style import BLACK, ORANGE, look_of, paper_style, size
 from ordinate.lab.runs import Run
 from ordinate.lab.seeds import derive, generator
 from ordinate.lab.studies import Study
@@ -21,11 +19,10 @@ from ordinate.lab.tasks import Task
 from ordinate.lab.tasks.arithmetic.samplers import Uniform
 from ordinate.lab.tasks.arithmetic.sums import Addition
 from ordinate.lab.training import load_model
-from ordinate.papers.published import published
-from ordinate.papers.symmetry.curves import shifted_sums
-from ordinate.papers.symmetry.differences import differences
-from ordinate.papers.symmetry.sizes import SCALES, described
-from ordinate.papers.trained import Trained
+from ordinate.papers.aims import number, plain
+from ordinate.papers.figure import Document, Figure, Runs, published
+from ordinate.papers.symmetry.addition import shifted_sums
+from ordinate.papers.symmetry.sizes import SCALES, described, differences
 
 DIGITS = 10
 """Of the sums; one less than the padded places where those are fewer."""
@@ -40,89 +37,64 @@ def shifted_set(task: Addition, length: int, *, count: int, seed: int) -> TestSe
     return TestSet("shift", float(zeros), True, (length,), (task.compose(operands, None, draw),))
 
 
-class Places(Trained):
-    """Exact match on shifted and on uniform sums, and the share of right digits at every place."""
+def plan(scale: str) -> Runs:
+    """The runs of Fig 2c."""
+    sizes = SCALES[scale]
+    return Runs((shifted_sums(sizes).recipe,), sizes.seeds, measured)
 
-    name: ClassVar[str] = "symmetry/table-1"
-    title: ClassVar[str] = "Absolute positions with shifted samples, digit by digit"
-    summary: ClassVar[str] = (
-        "The models of Fig 2c on sums of ten digits: on shifted copies of short sums, on uniform ones, and how often "
-        "each digit of those is right, digit 1 the least significant."
-    )
-    scales: ClassVar[dict[str, str]] = described(4)
 
-    def study(self, scale: str, store: Path) -> Study:
-        """The runs of Fig 2c."""
-        return Study((shifted_sums(SCALES[scale]).recipe,), tuple(range(SCALES[scale].seeds)), store)
+def measured(study: Study, scale: str) -> Document:
+    """Exact match on shifted and on uniform sums, and the share of right digits at every place, for every seed."""
+    sizes = SCALES[scale]
+    length = min(DIGITS, sizes.places - 1)
+    columns = [
+        _column(run, study.recipes[0].task, length, sizes.count) for run in study.runs(study.recipes[0])
+    ]
+    names = ["shifted", "uniform", *(f"digit {place + 1}" for place in range(length + 1))]
+    values = {name: [math.nan if c is None else c[name] for c in columns] for name in names}
+    return {
+        "settings": {
+            "digits": length,
+            "samples": sizes.count,
+            "seeds": sizes.seeds,
+            **differences(study.recipes, [shifted_sums(SCALES["paper"]).recipe]),
+        },
+        "values": {name: [plain(v) for v in row] for name, row in values.items()},
+        "claims": [claim.to_dict() for claim in _claims(values, length, scale)],
+        "table": _table(values, length),
+    }
 
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
-        """One column a seed."""
-        sizes = SCALES[scale]
-        length = min(DIGITS, sizes.places - 1)
-        columns = [
-            _column(run, study.recipes[0].task, length, sizes.count) for run in study.runs(study.recipes[0])
-        ]
-        names = ["shifted", "uniform", *(f"digit {place + 1}" for place in range(length + 1))]
-        values = {name: [math.nan if c is None else c[name] for c in columns] for name in names}
-        return {
-            "settings": {
-                "digits": length,
-                "samples": sizes.count,
-                "seeds": sizes.seeds,
-                **differences(study.recipes, [shifted_sums(SCALES["paper"]).recipe]),
-            },
-            "values": {name: [None if math.isnan(v) else v for v in row] for name, row in values.items()},
-            "claims": [claim.to_dict() for claim in _claims(values, length, scale)],
-            "table": _table(values, length),
-        }
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """Digits across, share of right ones up, published values beside."""
-        known = published("symmetry")["table-1"]["percent"]
-        values = {
-            name: [math.nan if v is None else v for v in row] for name, row in document["values"].items()
-        }
-        places = [name for name in values if name.startswith("digit")]
-        look, paper = look_of("second"), look_of("baseline")
-        with paper_style():
-            figure = Drawing(figsize=size(5.6, 3.4), layout="constrained")
-            axes = figure.add_subplot()
-            x = np.arange(1, len(places) + 1)
-            rows = np.array([values[name] for name in places])
-            axes.plot(x, rows, ls="none", marker=".", color=look.colour, alpha=0.5)
-            axes.plot(
-                x, np.nanmedian(rows, 1), look.line, marker=look.marker, color=look.colour, label="here"
-            )
-            there = [(i, known[name] / 100) for i, name in zip(x, places, strict=True) if name in known]
-            axes.plot(
-                *zip(*there, strict=True),
-                ls="none",
-                marker=paper.marker,
-                mfc="none",
-                color=paper.colour,
-                label="published",
-            )
-            axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axes.set_xlabel("digit of the sum, least significant first")
-            axes.set_ylabel("right")
-            axes.legend()
-            here = Series("here", "second", x.tolist(), rows.T, {int(i): float(share) for i, share in there})
-            figure.keep(axes, Panel("digits", axes.get_xlabel(), "right", [here], None, percent=True))
-        return figure
-
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what is shown."""
-        length = document["settings"]["digits"]
-        return f"Right digits in uniform sums of {length} digits; the line joins medians over seeds, dots are seeds."
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """Say what is compared."""
-        return [
-            f"Scale {document['scale']}: {self.scales[document['scale']]}.",
-            "Shifted sums are sums of training with zeros on the right of both numbers.",
-            "Measured with the picked checkpoint, as the paper does.",
-        ]
+def draw(document: Document) -> Drawing:
+    """Digits across, share of right ones up, published values beside."""
+    known = published("symmetry")["table-1"]["percent"]
+    values = {name: [number(v) for v in row] for name, row in document["values"].items()}
+    places = [name for name in values if name.startswith("digit")]
+    look, paper = look_of(ORANGE), look_of(BLACK)
+    with paper_style():
+        figure = Drawing(figsize=size(5.6, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        x = np.arange(1, len(places) + 1)
+        rows = np.array([values[name] for name in places])
+        axes.plot(x, rows, ls="none", marker=".", color=look.colour, alpha=0.5)
+        axes.plot(x, np.nanmedian(rows, 1), look.line, marker=look.marker, color=look.colour, label="here")
+        there = [(i, known[name] / 100) for i, name in zip(x, places, strict=True) if name in known]
+        axes.plot(
+            *zip(*there, strict=True),
+            ls="none",
+            marker=paper.marker,
+            mfc="none",
+            color=paper.colour,
+            label="published",
+        )
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("digit of the sum, least significant first")
+        axes.set_ylabel("right")
+        axes.legend()
+        here = Series("here", ORANGE, x.tolist(), rows.T, {int(i): float(share) for i, share in there})
+        figure.keep(axes, Panel("digits", axes.get_xlabel(), "right", [here], None, percent=True))
+    return figure
 
 
 def _column(run: Run, task: Task, length: int, count: int) -> dict[str, float] | None:
@@ -173,7 +145,7 @@ def _claims(values: dict[str, list[float]], length: int, scale: str) -> list[Cla
     ]
 
 
-def _table(values: dict[str, list[float]], length: int) -> dict[str, Any]:
+def _table(values: dict[str, list[float]], length: int) -> Document:
     known = published("symmetry")["table-1"]["percent"]
     rows = []
     for name, row in values.items():
@@ -191,7 +163,20 @@ def _table(values: dict[str, list[float]], length: int) -> dict[str, Any]:
     }
 
 
-TABLE_1 = Places()
-
-
-FIGURES = (TABLE_1,)
+FIGURES = (
+    Figure(
+        "symmetry/table-1",
+        "Absolute positions with shifted samples, digit by digit",
+        "The models of Fig 2c on sums of ten digits: on shifted copies of short sums, on uniform ones, and how often "
+        "each digit of those is right, digit 1 the least significant.",
+        described(4),
+        draw=draw,
+        caption="Right digits in uniform sums of {settings[digits]} digits; the line joins medians over seeds, dots "
+        "are seeds.",
+        plan=plan,
+        notes=lambda document: [
+            "Shifted sums are sums of training with zeros on the right of both numbers.",
+            "Measured with the picked checkpoint, as the paper does.",
+        ],
+    ),
+)

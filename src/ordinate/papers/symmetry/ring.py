@@ -1,22 +1,21 @@
 """The three linear models on the ring, trained and tested: what Figures 9, 15 and 16 share."""
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.lab.report.numbers import show_number
+from ordinate.lab.report.style import BLUE, ORANGE, VERMILION
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.computed import Computed, Report
-from ordinate.papers.published import published
+from ordinate.papers.figure import Document, Progress, published
 from ordinate.papers.theory.models import MODELS, SHIFTED, LinearModel, Parameters
 from ordinate.papers.theory.population import Descent, Path
 from ordinate.papers.theory.samples import train
 from ordinate.papers.theory.supervision import circulant, differences_seen, least_response
 
-ROLES = {"APE": "standard", "APE + shifts": "second", "RPE": "positional"}
+LOOKS = {"APE": VERMILION, "APE + shifts": ORANGE, "RPE": BLUE}
 OWN = 2.0
 """a; the paper asks for a > 1, the size of p_k . p_k before training."""
 
@@ -25,7 +24,7 @@ FALLING = 0.5
 
 
 @dataclass(frozen=True)
-class Setting:
+class RingScale:
     """One scale: the ring, and how it is trained and tested."""
 
     ring: Ring
@@ -55,102 +54,91 @@ class Learned:
     effective: Float[Tensor, "seed place place"]
 
 
-class RingFigure(Computed):
-    """A figure of the three models on a ring with the published numbers of places."""
+SCALES = {
+    "smoke": "a small ring and a few steps prove the path; no verdict",
+    "laptop": "the published ring and dimension, six seeds, at most a minute on one core",
+    "paper": "the same with ten seeds, larger batches and a tenth of the weight decay; an hour or two",
+}
 
-    key: ClassVar[str]
-    """Name of the figure's entry among the published numbers."""
 
-    scales: ClassVar[dict[str, str]] = {
-        "smoke": "a small ring and a few steps prove the path; no verdict",
-        "laptop": "the published ring and dimension, six seeds, at most a minute on one core",
-        "paper": "the same with ten seeds, larger batches and a tenth of the weight decay; an hour or two",
+def setting_of(key: str, scale: str) -> RingScale:
+    """What a scale of a figure is. The rates are those that descend without leaving the valley at each window size."""
+    known = published("symmetry")[key]
+    m = known["neighbours"]
+    weights = tuple(FALLING * (m + 1 - k) / m for k in range(1, m + 1))
+    if scale == "smoke":
+        ring = Ring(places=4 * m + 5, filled=m + 3, dimension=20, own=OWN, neighbours=weights)
+        return RingScale(ring, 2, 8, Descent(60, 6e-3, 2e-3, 0.2, logs=20), 1e-3, 100, 16, 60)
+    ring = Ring(
+        places=known["places"],
+        filled=known["filled"],
+        dimension=known["dimension"],
+        own=OWN,
+        neighbours=weights,
+    )
+    shifted = 1e-2 / known["filled"]
+    if scale == "paper":
+        descent = Descent(50_000, 6e-3, 1e-3, 0.02)
+        return RingScale(ring, 10, 64, descent, shifted, known["test samples"], 256, 2000)
+    descent = Descent(4000, 6e-3, 5e-4, 0.25)
+    return RingScale(ring, 6, 8, descent, shifted, known["test samples"], 64, 700)
+
+
+def learn(setting: RingScale, progress: Progress) -> dict[str, Learned]:
+    """Train every model on batches."""
+    seeds = range(setting.seeds)
+    steps = len(MODELS) * setting.descent.steps
+    learned = {}
+    for place, model in enumerate(MODELS):
+        start = model.start(setting.ring, seeds)
+        done = place * setting.descent.steps
+        path = train(
+            model,
+            setting.ring,
+            start,
+            setting.descent_of(model),
+            seeds=seeds,
+            batch=setting.batch,
+            report=lambda step, done=done: progress(done + step, steps),  # type: ignore[misc]
+        )
+        matrix, direction = (
+            model.matrix(path.parameters.positions).double(),
+            path.parameters.direction.double(),
+        )
+        along = direction @ setting.ring.direction()
+        learned[model.name] = Learned(start, path, matrix, direction, matrix * along[:, None, None])
+    return learned
+
+
+def settings_of(setting: RingScale) -> dict[str, Any]:
+    """The settings for the report."""
+    ring, descent = setting.ring, setting.descent
+    return {
+        "places of the ring": ring.places,
+        "filled in training": ring.filled,
+        "dimension": ring.dimension,
+        "a": ring.own,
+        "b": ", ".join(f"{b:g}" for b in ring.neighbours),
+        "least of a + 2 sum b cos(k w)": least_response(ring),
+        "seeds": setting.seeds,
+        "steps": descent.steps,
+        "batch": f"{setting.batch} fresh samples, one window each",
+        "learning rate": f"{descent.rate:g} (positions; {setting.shifted_rate:g} times windows with shifts), "
+        f"{descent.direction_rate:g} (v)",
+        "weight decay": descent.decay,
+        "start": "Gaussian positions of norm about 1, v a random unit vector",
+        "test samples": setting.tests,
     }
 
-    def setting(self, scale: str) -> Setting:
-        """What a scale is. The rates are those that descend without leaving the valley at each window size."""
-        known = published("symmetry")[self.key]
-        m = known["neighbours"]
-        weights = tuple(FALLING * (m + 1 - k) / m for k in range(1, m + 1))
-        if scale == "smoke":
-            ring = Ring(places=4 * m + 5, filled=m + 3, dimension=20, own=OWN, neighbours=weights)
-            return Setting(ring, 2, 8, Descent(60, 6e-3, 2e-3, 0.2, logs=20), 1e-3, 100, 16, 60)
-        ring = Ring(
-            places=known["places"],
-            filled=known["filled"],
-            dimension=known["dimension"],
-            own=OWN,
-            neighbours=weights,
-        )
-        shifted = 1e-2 / known["filled"]
-        if scale == "paper":
-            descent = Descent(50_000, 6e-3, 1e-3, 0.02)
-            return Setting(ring, 10, 64, descent, shifted, known["test samples"], 256, 2000)
-        descent = Descent(4000, 6e-3, 5e-4, 0.25)
-        return Setting(ring, 6, 8, descent, shifted, known["test samples"], 64, 700)
 
-    def learn(self, setting: Setting, report: Report) -> dict[str, Learned]:
-        """Train every model on batches."""
-        seeds = range(setting.seeds)
-        steps = len(MODELS) * setting.descent.steps
-        learned = {}
-        for place, model in enumerate(MODELS):
-            start = model.start(setting.ring, seeds)
-            done = place * setting.descent.steps
-            path = train(
-                model,
-                setting.ring,
-                start,
-                setting.descent_of(model),
-                seeds=seeds,
-                batch=setting.batch,
-                report=lambda step, done=done: report(done + step, steps),  # type: ignore[misc]
-            )
-            matrix, direction = (
-                model.matrix(path.parameters.positions).double(),
-                path.parameters.direction.double(),
-            )
-            along = direction @ setting.ring.direction()
-            learned[model.name] = Learned(start, path, matrix, direction, matrix * along[:, None, None])
-        return learned
-
-    def settings(self, setting: Setting) -> dict[str, Any]:
-        """The settings for the report."""
-        ring, descent = setting.ring, setting.descent
-        return {
-            "places of the ring": ring.places,
-            "filled in training": ring.filled,
-            "dimension": ring.dimension,
-            "a": ring.own,
-            "b": ", ".join(f"{b:g}" for b in ring.neighbours),
-            "least of a + 2 sum b cos(k w)": least_response(ring),
-            "seeds": setting.seeds,
-            "steps": descent.steps,
-            "batch": f"{setting.batch} fresh samples, one window each",
-            "learning rate": f"{descent.rate:g} (positions; {setting.shifted_rate:g} times windows with shifts), "
-            f"{descent.direction_rate:g} (v)",
-            "weight decay": descent.decay,
-            "start": "Gaussian positions of norm about 1, v a random unit vector",
-            "test samples": setting.tests,
-        }
-
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """State the scale, what the paper leaves open, and whether zero loss can be reached at all."""
-        notes = [
-            f"Scale {document['scale']}: {self.scales[document['scale']]}. Published: {document['published_source']}.",
-            "All three models train v and their positions from random starts on fresh batches, by gradient descent "
-            "with weight decay. Loss and test are squared errors of one place. The training loss that is left is the "
-            "price of weight decay: it falls with its square.",
-            _reach(document["settings"]["least of a + 2 sum b cos(k w)"]),
-            *self.findings(document),
-        ]
-        if document["scale"] == "smoke":
-            notes.append("This scale gives no verdict.")
-        return notes
-
-    @abstractmethod
-    def findings(self, document: dict[str, Any]) -> list[str]:
-        """What this figure shows beyond its claims."""
+def notes(document: Document) -> list[str]:
+    """What the paper leaves open, and whether zero loss can be reached at all."""
+    return [
+        "All three models train v and their positions from random starts on fresh batches, by gradient descent "
+        "with weight decay. Loss and test are squared errors of one place. The training loss that is left is the "
+        "price of weight decay: it falls with its square.",
+        _reach(document["settings"]["least of a + 2 sum b cos(k w)"]),
+    ]
 
 
 def unseen_pairs(ring: Ring) -> Float[Tensor, "place place"]:

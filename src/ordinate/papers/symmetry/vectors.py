@@ -1,7 +1,6 @@
 """Figures 11 and 12: the learned class vectors of every layer as pictures, and how spread out they are as a number."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,112 +17,104 @@ from ordinate.lab.seeds import derive
 from ordinate.lab.studies import Study
 from ordinate.lab.training import Recipe, load_model
 from ordinate.models import build_model
-from ordinate.papers.measured import Curve
-from ordinate.papers.symmetry.curves import products
-from ordinate.papers.symmetry.differences import differences
-from ordinate.papers.symmetry.dispersion import dispersion, energies, less_start
-from ordinate.papers.symmetry.sizes import SCALES, described
-from ordinate.papers.trained import Trained
+from ordinate.papers.curves import Curve
+from ordinate.papers.figure import Document, Figure, Runs
+from ordinate.papers.symmetry.multiplication import products
+from ordinate.papers.symmetry.sizes import SCALES, described, differences
 
 
-class Maps(Trained):
+def vectors_figure(
+    name: str, title: str, multiplier: int, standing_out: tuple[str, ...], *, minutes: int
+) -> Figure:
     """Class vectors of the models of another figure: rows are classes, columns coordinates, a panel for each layer."""
 
-    def __init__(
-        self, name: str, title: str, multiplier: int, standing_out: tuple[str, ...], *, minutes: int
-    ) -> None:
-        self.name, self.title = f"symmetry/{name}", title  # type: ignore[misc]
-        self.summary = (  # type: ignore[misc]
-            "What training has made of the key vectors of relative positions (rpe), and of uniform and relative ones "
-            "(upe), in every layer. Dispersion is the effective share of classes that carry their energy."
-        )
-        self.multiplier, self.standing_out = multiplier, standing_out
-        self.scales = described(minutes)  # type: ignore[misc]
-
-    def curves(self, scale: str) -> tuple[Curve, ...]:
-        """The models whose vectors are shown."""
-        made = products(SCALES[scale], self.multiplier)
+    def curves(scale: str) -> tuple[Curve, ...]:
+        made = products(SCALES[scale], multiplier)
         return made["rpe"], made["upe"]
 
-    def study(self, scale: str, store: Path) -> Study:
-        """The runs of the figure that trains them."""
-        recipes = tuple(curve.recipe for curve in self.curves(scale))
-        return Study(recipes, tuple(range(SCALES[scale].seeds)), store)
-
-    def measure(self, scale: str, study: Study) -> dict[str, Any]:
+    def measure(study: Study, scale: str) -> Document:
         """The vectors of the first seed, and numbers of all seeds."""
-        curves = {
-            curve.label: self._map(curve.recipe, study.runs(curve.recipe)) for curve in self.curves(scale)
+        found = {
+            curve.label: _map(curve.recipe, study.runs(curve.recipe), standing_out) for curve in curves(scale)
         }
-        sizes = SCALES[scale]
         return {
             "settings": {
-                "multiplier digits": self.multiplier,
-                "seeds": sizes.seeds,
-                **differences(study.recipes, [curve.recipe for curve in self.curves("paper")]),
+                "multiplier digits": multiplier,
+                "seeds": len(study.seeds),
+                **differences(study.recipes, [curve.recipe for curve in curves("paper")]),
             },
-            "curves": curves,
-            "claims": [claim.to_dict() for claim in self._claims(curves, scale)],
-            "table": _table(curves),
+            "curves": found,
+            "claims": [claim.to_dict() for claim in _claims(found, standing_out, scale)],
+            "table": _table(found),
         }
 
-    def _map(self, recipe: Recipe, runs: Sequence[Run]) -> dict[str, Any]:
-        names: list[str] = []
-        maps: list[list[list[float]]] = []
-        spread: list[list[float] | None] = []
-        whole: list[list[float] | None] = []
-        out: list[list[bool] | None] = []
-        for run in runs:
-            if run.status != "done":
-                for rows in (spread, whole, out):
-                    rows.append(None)
-                continue
-            encoding = load_model(run, (run.record().get("picked") or {}).get("step")).encoding
-            start = build_model(recipe.model, recipe.task, seed=derive(run.seed, "weights")).encoding
-            names, vectors = _vectors(encoding)
-            layers = [less_start(*pair) for pair in zip(vectors, _vectors(start)[1], strict=True)]
-            maps = maps or [[[round(float(v), 4) for v in row] for row in layer] for layer in layers]
-            spread.append([dispersion(layer) for layer in layers])
-            whole.append([dispersion(layer) for layer in vectors])
-            tops = [energies(layer).topk(len(self.standing_out)).indices.tolist() for layer in layers]
-            out.append([sorted(names[i] for i in top) == sorted(self.standing_out) for top in tops])
-        return {"names": names, "layers": maps, "dispersion": spread, "with_start": whole, "stand_out": out}
+    return Figure(
+        f"symmetry/{name}",
+        title,
+        "What training has made of the key vectors of relative positions (rpe), and of uniform and relative ones "
+        "(upe), in every layer. Dispersion is the effective share of classes that carry their energy.",
+        described(minutes),
+        draw=draw,
+        caption="Vectors of the first seed, less their start; a row is a class of pairs, seen from the query.",
+        plan=lambda scale: Runs(tuple(curve.recipe for curve in curves(scale)), SCALES[scale].seeds, measure),
+        notes=lambda document: NOTES,
+    )
 
-    def _claims(self, curves: dict[str, Any], scale: str) -> list[Claim]:
-        rows = " and ".join(self.standing_out)
-        share = [np.nan if s is None else float(np.mean(s)) for s in curves["rpe"]["stand_out"]]
-        pairs = zip(curves["upe"]["dispersion"], curves["rpe"]["dispersion"], strict=True)
-        ratio = [
-            np.nan if upe is None or rpe is None else float(np.mean(upe) / np.mean(rpe)) for upe, rpe in pairs
-        ]
-        kinds: tuple[tuple[str, list[float], Predicate], ...] = (
-            (f"rpe: in every layer the vectors of {rows} stand out most.", share, AtLeast(1.0)),
-            ("upe is less dispersed than rpe (ratio below 0.95).", ratio, AtMost(0.95)),
-        )
-        return [Claim.over_seeds(sentence, values, predicate, scale) for sentence, values, predicate in kinds]
 
-    def draw(self, document: dict[str, Any]) -> Drawing:
-        """A row of panels for each model, a panel for each layer."""
-        maps = {
-            label: ClassMap(curve["names"], np.array(curve["layers"]))
-            for label, curve in document["curves"].items()
-        }
-        return class_maps(maps)
+NOTES = [
+    "Dispersion of a layer: exp(entropy of the classes' shares of the squared distance to the mean vector), divided "
+    "by the number of classes; the mean vector itself is invisible to softmax.",
+    "Vectors are taken less their start, scaled as weight decay has left it: vectors that training never needed keep a "
+    "random start, which would count as dispersed. The last column has them as they are.",
+    "Distances that training shows with pads only are in the maps too.",
+]
 
-    def caption(self, document: dict[str, Any]) -> str:
-        """Say what is shown."""
-        return "Vectors of the first seed, less their start; a row is a class of pairs, seen from the query."
 
-    def notes(self, document: dict[str, Any]) -> list[str]:
-        """Say how dispersion is counted."""
-        return [
-            f"Scale {document['scale']}: {self.scales[document['scale']]}.",
-            "Dispersion of a layer: exp(entropy of the classes' shares of the squared distance to the mean vector), "
-            "divided by the number of classes; the mean vector itself is invisible to softmax.",
-            "Vectors are taken less their start, scaled as weight decay has left it: vectors that training never "
-            "needed keep a random start, which would count as dispersed. The last column has them as they are.",
-            "Distances that training shows with pads only are in the maps too.",
-        ]
+def draw(document: Document) -> Drawing:
+    """A row of panels for each model, a panel for each layer."""
+    maps = {
+        label: ClassMap(curve["names"], np.array(curve["layers"]))
+        for label, curve in document["curves"].items()
+    }
+    return class_maps(maps)
+
+
+def _map(recipe: Recipe, runs: Sequence[Run], standing_out: tuple[str, ...]) -> Document:
+    """The classes and the vectors of the first seed, and numbers of all seeds."""
+    names: list[str] = []
+    maps: list[list[list[float]]] = []
+    spread: list[list[float] | None] = []
+    whole: list[list[float] | None] = []
+    out: list[list[bool] | None] = []
+    for run in runs:
+        if run.status != "done":
+            for rows in (spread, whole, out):
+                rows.append(None)
+            continue
+        encoding = load_model(run, (run.record().get("picked") or {}).get("step")).encoding
+        start = build_model(recipe.model, recipe.task, seed=derive(run.seed, "weights")).encoding
+        names, vectors = _vectors(encoding)
+        layers = [less_start(*pair) for pair in zip(vectors, _vectors(start)[1], strict=True)]
+        maps = maps or [[[round(float(v), 4) for v in row] for row in layer] for layer in layers]
+        spread.append([dispersion(layer) for layer in layers])
+        whole.append([dispersion(layer) for layer in vectors])
+        tops = [energies(layer).topk(len(standing_out)).indices.tolist() for layer in layers]
+        out.append([sorted(names[i] for i in top) == sorted(standing_out) for top in tops])
+    return {"names": names, "layers": maps, "dispersion": spread, "with_start": whole, "stand_out": out}
+
+
+def _claims(curves: dict[str, Any], standing_out: tuple[str, ...], scale: str) -> list[Claim]:
+    rows = " and ".join(standing_out)
+    share = [np.nan if s is None else float(np.mean(s)) for s in curves["rpe"]["stand_out"]]
+    pairs = zip(curves["upe"]["dispersion"], curves["rpe"]["dispersion"], strict=True)
+    ratio = [
+        np.nan if upe is None or rpe is None else float(np.mean(upe) / np.mean(rpe)) for upe, rpe in pairs
+    ]
+    kinds: tuple[tuple[str, list[float], Predicate], ...] = (
+        (f"rpe: in every layer the vectors of {rows} stand out most.", share, AtLeast(1.0)),
+        ("upe is less dispersed than rpe (ratio below 0.95).", ratio, AtMost(0.95)),
+    )
+    return [Claim.over_seeds(sentence, values, predicate, scale) for sentence, values, predicate in kinds]
 
 
 def _vectors(encoding: object) -> tuple[list[str], Float[Tensor, "layer cls dim"]]:
@@ -148,9 +139,45 @@ def _table(curves: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def less_start(
+    vectors: Float[Tensor, "cls dim"], start: Float[Tensor, "cls dim"]
+) -> Float[Tensor, "cls dim"]:
+    """What training has added: v - s v_0 with s = <v, v_0> / <v_0, v_0>, since weight decay scales the start.
+
+    >>> start = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+    >>> less_start(0.5 * start, start).tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
+    return vectors - (vectors * start).sum() / (start * start).sum() * start
+
+
+def energies(vectors: Float[Tensor, "cls dim"]) -> Float[Tensor, " cls"]:
+    """Each class's share of the squared distance to the mean vector, which softmax cannot see.
+
+    >>> energies(torch.tensor([[1.0], [1.0], [4.0]])).tolist() == [1 / 6, 1 / 6, 4 / 6]
+    True
+    """
+    squares = (vectors - vectors.mean(0)).double().square().sum(-1)
+    return (squares / squares.sum().clamp_min(1e-300)).to(vectors.dtype)
+
+
+def dispersion(vectors: Float[Tensor, "cls dim"]) -> float:
+    """exp(entropy of the energies) / classes: 1 if all classes weigh alike, near 1 / classes if one stands out.
+
+    >>> spike = torch.zeros(100, 4); spike[7] = 1.0
+    >>> dispersion(spike) < 0.02 < 0.6 < dispersion(torch.randn(100, 4)) < 1.0
+    True
+    """
+    share = energies(vectors)
+    entropy = -(share * share.clamp_min(1e-30).log()).sum()
+    return float(entropy.exp()) / len(vectors)
+
+
 FIGURES = (
-    Maps("fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",), minutes=8),
-    Maps(
+    vectors_figure(
+        "fig-11", "Learned position vectors, multipliers of one digit", 1, ("1 ahead",), minutes=8
+    ),
+    vectors_figure(
         "fig-12",
         "Learned position vectors, multipliers of three digits",
         3,
