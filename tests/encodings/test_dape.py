@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ordinate.attention import MemoryAttention, hooks, patched
 from ordinate.attention.concat import ContentAttention
-from ordinate.attention.memory import DotProducts
 from ordinate.attention.heads import ContentKeys
+from ordinate.attention.memory import DotProducts
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, Pairwise, dape
 from ordinate.errors import OrdinateError

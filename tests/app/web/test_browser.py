@@ -158,7 +158,9 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     until(page, "() => document.querySelector('#class-count').textContent === '16'")
     assert page.locator("#model-parameters").inner_text() != cost
     page.get_by_role("group", name="Uniform").get_by_label("first").check()
-    until(page, "() => document.querySelector('#relation-text').textContent.startsWith(`uniform('first') | `)")
+    until(
+        page, "() => document.querySelector('#relation-text').textContent.startsWith(`uniform('first') | `)"
+    )
     page.locator(".grid canvas").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator(".told").inner_text() == "first 7 to first 7: any to first 7"
