@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, toeplitz
+from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, decay
 from ordinate.encodings import (
     T5,
     Alibi,
@@ -153,7 +153,7 @@ def test_transforms_and_pairs_agree_in_every_gradient(encoding, look, monkeypatc
     model, x, c = built(look, (encoding,)), tokens(), TASK.coordinates(12)
     results = []
     for transforms in (True, False):
-        monkeypatch.setattr(toeplitz, "by_transform", lambda x, chosen=transforms: chosen)
+        monkeypatch.setattr(decay, "by_transform", lambda x, chosen=transforms: chosen)
         out = model(x, c)
         parameters = [p for p in model.parameters() if p.requires_grad]
         gradients = torch.autograd.grad(out.square().sum(), parameters)

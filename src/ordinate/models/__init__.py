@@ -1,5 +1,6 @@
 """Models: Transformers assembled from parts."""
 
+from ordinate.models.concat import ConcatBlock, ConcatTransformer
 from ordinate.models.decoder import Decoder, PositionalDecoder
 from ordinate.models.encoder import Encoder
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm, PostNorm, PreNorm
@@ -16,13 +17,13 @@ from ordinate.models.settings import (
     ResidualEncoder,
     Standard,
 )
-from ordinate.models.transformer import ConcatBlock, Transformer
 
 __all__ = [
     "ABLATION",
     "MIXED_TYPES",
     "MODELS",
     "ConcatBlock",
+    "ConcatTransformer",
     "Decoder",
     "Encoder",
     "Ffn",
@@ -40,7 +41,6 @@ __all__ = [
     "Precision",
     "ResidualEncoder",
     "Standard",
-    "Transformer",
     "WholeNumbers",
     "build_model",
 ]

@@ -34,7 +34,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, NoPosition, VectorEncoding
 
 if TYPE_CHECKING:
-    from ordinate.models.transformer import Transformer
+    pass
 
 
 class Layer(NamedTuple):
@@ -55,7 +55,7 @@ class Merged(NamedTuple):
     decode_shift: Float[Tensor, " out"]
 
 
-def can_merge(model: "Transformer") -> bool:
+def can_merge(model: "ConcatTransformer") -> bool:
     """Whether every layer is positional, or every layer is content attention without rotation, classes or bias."""
     attentions = [block.attention for block in model.blocks]
     plain = isinstance(model.encoding, VectorEncoding) or type(model.encoding) in (Encoding, NoPosition)
@@ -65,13 +65,13 @@ def can_merge(model: "Transformer") -> bool:
     )
 
 
-def encodes_first(model: "Transformer") -> bool:
+def encodes_first(model: "ConcatTransformer") -> bool:
     """Whether tokens are narrower encoded than they come."""
     return model.encode.in_features > model.encode.out_features
 
 
 def merged_forward(
-    model: "Transformer", x: Float[Tensor, "batch token feature"], coordinates: Coordinates
+    model: "ConcatTransformer", x: Float[Tensor, "batch token feature"], coordinates: Coordinates
 ) -> Float[Tensor, "batch token-1 out"]:
     """Compute the model's outputs from inputs with the dummy, which no output is read from."""
     dtype = autocast_dtype(x)
@@ -92,7 +92,7 @@ def merged_forward(
         return out.transpose(0, 1) if positional else out[:, :-1]
 
 
-def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
+def _kept(model: "ConcatTransformer", coordinates: Coordinates) -> Merged:
     """The merged maps: made once a step in training, and once until a parameter changes in evaluation.
 
     Fused optimizers change parameters without counting versions, so a pass with gradients forgets what was kept.
@@ -106,7 +106,7 @@ def _kept(model: "Transformer", coordinates: Coordinates) -> Merged:
     return model.kept[1]
 
 
-def merge(model: "Transformer", coordinates: Coordinates) -> Merged:
+def merge(model: "ConcatTransformer", coordinates: Coordinates) -> Merged:
     """Merge the maps of all layers, batched over layers."""
     attention = [block.attention for block in model.blocks if isinstance(block.attention, ScoredAttention)]
     width, heads = attention[0].width, attention[0].heads

@@ -30,12 +30,12 @@ from ordinate.encodings import (
     VectorEncoding,
 )
 from ordinate.kinds import Kind, choose
+from ordinate.models.concat import ConcatTransformer, append_dummy
 from ordinate.models.encoder import Encoder
 from ordinate.models.inputs import Problem
 from ordinate.models.memory import MemoryTransformer
-from ordinate.models.transformer import Transformer, append_dummy
 
-Model = Transformer | Encoder | MemoryTransformer
+Model = ConcatTransformer | Encoder | MemoryTransformer
 """Whatever maps (inputs, coordinates) to outputs and has parameters."""
 
 
@@ -99,12 +99,12 @@ class ConcatSettings(ModelSettings):
     def _embeds(self) -> bool:
         return self.embed_positions
 
-    def build(self, task: Problem) -> Transformer:
+    def build(self, task: Problem) -> ConcatTransformer:
         """Assemble the model, with a dummy node behind the task's tokens."""
         layers = self.layers or int(math.log2(max(task.lengths()))) + 1
         trained = [append_dummy(coordinates) for coordinates in task.trained()]
         encoding = self.build_encoding(trained, layers, head_dim=self.width)
-        return Transformer(
+        return ConcatTransformer(
             task.features,
             task.outputs,
             self.hidden,

@@ -32,7 +32,7 @@ from ordinate.lab.programs.language import (
 from ordinate.lab.programs.machine import Machine
 from ordinate.lab.programs.program import Program
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import Transformer
+from ordinate.models import ConcatTransformer
 
 SMALL = Range(-4, 4, whole=True)
 
@@ -137,7 +137,7 @@ def test_a_prefix_sum_is_one_column_and_one_head():
     compiled, _ = agree(prefix_sum, 8)
     costs = compiled.costs
     assert (costs.layers, costs.heads, costs.width, costs.hidden, costs.layer_bound) == (3, 1, 1, 2, 18)
-    assert type(compiled.model) is Transformer
+    assert type(compiled.model) is ConcatTransformer
 
 
 def test_compilation_is_deterministic():

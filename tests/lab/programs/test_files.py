@@ -11,7 +11,7 @@ from ordinate.lab.programs.compiler.compile import compile_program, run
 from ordinate.lab.programs.files import load, save
 from ordinate.lab.runs.files import read_json, write_tensors
 from ordinate.lab.tasks import make_task
-from ordinate.models import Positional, Transformer, build_model
+from ordinate.models import ConcatTransformer, Positional, build_model
 
 
 @pytest.mark.parametrize(("dense", "kind"), [(False, TableAttention), (True, PositionalAttention)])
@@ -38,7 +38,7 @@ def test_the_dense_model_has_the_parameters_that_training_has(tmp_path):
         input_positions=True, layers=costs.layers, heads=costs.heads, width=costs.width, hidden=costs.hidden
     )
     model = build_model(settings, task, seed=0)
-    assert isinstance(model, Transformer)
+    assert isinstance(model, ConcatTransformer)
     model.load_state_dict(load(tmp_path).state_dict())
     batch = task.sample(100, generator=torch.Generator().manual_seed(0), scale=10.0)
     with torch.no_grad():

@@ -13,8 +13,8 @@ from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.arithmetic import DigitTask
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Answers, Batch
-from ordinate.models import Encoder, Transformer
-from ordinate.models.transformer import append_dummy
+from ordinate.models import ConcatTransformer, Encoder
+from ordinate.models.concat import append_dummy
 
 MOST_TOKENS = 256
 """An explanation holds every pair of tokens in every head."""
@@ -78,7 +78,7 @@ def explain(
 
 def compiled_columns(model: nn.Module, labels: Labels, batch: Batch) -> tuple[Step, ...]:
     """The columns of a compiled model."""
-    if not isinstance(model, Transformer):
+    if not isinstance(model, ConcatTransformer):
         raise OrdinateError(f"labels are those of a compiled program, not of a {type(model).__name__}")
     return walk(model, labels, batch.input)
 
@@ -95,7 +95,9 @@ def write_tokens(
 ) -> tuple[Token, ...]:
     """The tokens of the first sample, and the dummy behind them where the model adds one."""
     given = len(batch.coordinates)
-    coordinates = append_dummy(batch.coordinates) if isinstance(model, Transformer) else batch.coordinates
+    coordinates = (
+        append_dummy(batch.coordinates) if isinstance(model, ConcatTransformer) else batch.coordinates
+    )
     texts = [*task.token_texts(batch.input[:1]), *[""] * (len(coordinates) - given)]
     flags = [*changed.tolist(), *[False] * (len(coordinates) - given)]
     names = [coordinates.fields[field] for field in coordinates.field]

@@ -12,7 +12,7 @@ from ordinate.lab.explain.passes import Pass
 from ordinate.lab.programs.compiler.labels import Labels, Message
 from ordinate.lab.tasks.arithmetic.carries import CarryChain
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import Transformer
+from ordinate.models import ConcatTransformer
 
 
 def rounded(values: Float[Tensor, "*shape"]) -> Any:
@@ -43,7 +43,7 @@ class Step:
         }
 
 
-def walk(model: Transformer, labels: Labels, inputs: Float[Tensor, "1 token word"]) -> tuple[Step, ...]:
+def walk(model: ConcatTransformer, labels: Labels, inputs: Float[Tensor, "1 token word"]) -> tuple[Step, ...]:
     """Run an example through a compiled model, layer by layer. The first step is what the encoding writes."""
     given = inputs.to(model.encode.weight.dtype)
     with torch.no_grad():

@@ -17,8 +17,8 @@ from ordinate.encodings import ClassVectorEncoding, Combined
 from ordinate.lab.evaluation.sweep import run_model
 from ordinate.lab.explain.explanation import rounded
 from ordinate.lab.explain.passes import weight_hooks
-from ordinate.models import Encoder, Transformer
-from ordinate.models.transformer import append_dummy
+from ordinate.models import ConcatTransformer, Encoder
+from ordinate.models.concat import append_dummy
 from ordinate.relations import BoundRelation
 
 
@@ -80,7 +80,7 @@ def _without_head(
 def _without_class(
     model: nn.Module, bound: BoundRelation, number: int, heads: slice, coordinates: Coordinates
 ) -> dict[str, Patch]:
-    if isinstance(model, Transformer):
+    if isinstance(model, ConcatTransformer):
         coordinates = append_dummy(coordinates)
     met: Counter[str] = Counter()
 

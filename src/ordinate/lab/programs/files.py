@@ -22,8 +22,8 @@ from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.programs.program import check_ranges
 from ordinate.lab.runs.files import read_json, read_tensors, write_json, write_tensors
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import Transformer
-from ordinate.models.transformer import append_dummy
+from ordinate.models import ConcatTransformer
+from ordinate.models.concat import append_dummy
 
 MODEL, FACTS = "model.safetensors", "program.json"
 
@@ -77,19 +77,19 @@ def save(compiled: Compiled, folder: Path, *, dense: bool = False) -> None:
     write_json(folder / FACTS, {**facts, "dense": dense})
 
 
-def load(folder: Path) -> Transformer:
+def load(folder: Path) -> ConcatTransformer:
     """The model that `save` wrote; it refuses inputs outside the stated ranges."""
     return restore(*read_tensors(folder / MODEL), where=folder / MODEL)
 
 
-def restore(tensors: dict[str, torch.Tensor], meta: dict[str, Any], where: Path) -> Transformer:
+def restore(tensors: dict[str, torch.Tensor], meta: dict[str, Any], where: Path) -> ConcatTransformer:
     """The model whose weights these are, built from the meta beside them."""
     try:
         n, width, heads, dtype = meta["n"], meta["width"], meta["heads"], getattr(torch, meta["dtype"])
         spec = BuildSpec((append_dummy(number_coordinates(n)),), meta["layers"], heads, width)
         encoding = OneHot().build(spec)
         attentions = [_attention(meta, tensors, encoding, layer) for layer in range(meta["layers"])]
-        model = Transformer(
+        model = ConcatTransformer(
             meta["features"], meta["outputs"], meta["hidden"], attentions, encoding, embed_positions=True
         ).to(dtype)
         model.load_state_dict(tensors)

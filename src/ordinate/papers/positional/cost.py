@@ -14,7 +14,7 @@ from ordinate.lab.report.numbers import show_number
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
-from ordinate.models import Transformer, build_model
+from ordinate.models import ConcatTransformer, build_model
 from ordinate.papers.figure import SMOKE, Document, Figure, Progress
 from ordinate.papers.positional.sizes import MODELS
 
@@ -71,7 +71,7 @@ def measure(task: str, length: int, size: CostScale) -> list[dict[str, Any]]:
     rows, sides = [], []
     for label, settings in MODELS.items():
         model = build_model(settings, chosen, seed=0)
-        assert isinstance(model, Transformer)
+        assert isinstance(model, ConcatTransformer)
         for phase, call in zip(PHASES, calls(model, batch), strict=True):
             rows.append(
                 {
@@ -89,7 +89,7 @@ def measure(task: str, length: int, size: CostScale) -> list[dict[str, Any]]:
     return [row | {"seconds": seconds / size.batch} for row, seconds in zip(rows, times, strict=True)]
 
 
-def calls(model: Transformer, batch: Batch) -> tuple[Callable[[], object], Callable[[], object]]:
+def calls(model: ConcatTransformer, batch: Batch) -> tuple[Callable[[], object], Callable[[], object]]:
     """A step without its optimizer, and a forward pass."""
     x, y = batch.input.float(), batch.target.float()
 

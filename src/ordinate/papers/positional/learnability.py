@@ -16,7 +16,7 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.lab.training import Recipe, Training, load_model
 from ordinate.lab.training.data import Data
-from ordinate.models import Positional, Standard, Transformer
+from ordinate.models import ConcatTransformer, Positional, Standard
 from ordinate.papers.aims import Aim, Steeper
 from ordinate.papers.positional.sizes import SETTINGS, described
 from ordinate.papers.sheets import Column, Line, Scale, Sheet, Sheets, Spot, sheets_figure
@@ -42,7 +42,7 @@ def measured(path: Path, step: int | None) -> Measured:
     run = Run(path)
     recipe, model = Recipe.parse(run.recipe), load_model(run, step)
     samples = recipe.training.samples
-    assert isinstance(model, Transformer)
+    assert isinstance(model, ConcatTransformer)
     assert samples is not None
     seen = Data(recipe.task, batch=samples, samples=samples, seed=run.seed).sets.values()
     new = recipe.task.sample(RISK, generator=generator(run.seed, "risk"))
@@ -54,7 +54,7 @@ def measured(path: Path, step: int | None) -> Measured:
     )
 
 
-def mean_error(model: Transformer, batches: Iterable[Batch]) -> float:
+def mean_error(model: ConcatTransformer, batches: Iterable[Batch]) -> float:
     """Mean squared error over all samples of some batches."""
     with torch.no_grad():
         errors = [

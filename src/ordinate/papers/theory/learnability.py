@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.attention import ScoredAttention
-from ordinate.models import Transformer
+from ordinate.models import ConcatTransformer
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Norms:
         return asdict(self)
 
 
-def measure_norms(model: Transformer, tokens: int) -> Norms:
+def measure_norms(model: ConcatTransformer, tokens: int) -> Norms:
     """The norms of a model on sequences of so many tokens, the dummy included.
 
     >>> from ordinate.models import Positional, build_model

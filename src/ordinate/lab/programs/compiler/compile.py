@@ -15,7 +15,7 @@ from ordinate.lab.programs.compiler.weights import build
 from ordinate.lab.programs.machine import Machine, Traffic
 from ordinate.lab.programs.program import Program, Words
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import Transformer
+from ordinate.models import ConcatTransformer
 
 FLOATS_AT_ONCE = 1 << 24
 """Numbers of one layer that are computed at once: larger batches are run in parts."""
@@ -65,7 +65,7 @@ class Compiled:
     n: int
     traffic: Traffic
     allocation: Allocation
-    model: Transformer
+    model: ConcatTransformer
 
     @property
     def costs(self) -> "Costs":
@@ -79,7 +79,7 @@ class Compiled:
 
 
 def run(
-    model: Transformer, inputs: Words, n: int, allocation: Allocation
+    model: ConcatTransformer, inputs: Words, n: int, allocation: Allocation
 ) -> Float[np.ndarray, "batch n out"]:
     """The outputs of a model for a program's inputs, in parts that fit the memory."""
     dtype = model.encode.weight.dtype

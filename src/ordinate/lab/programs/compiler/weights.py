@@ -17,11 +17,11 @@ from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.lab.programs.compiler.columns import Allocation, Head, Layer
 from ordinate.lab.programs.compiler.graph import Constant, Input, Receive
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import Transformer
-from ordinate.models.transformer import append_dummy
+from ordinate.models import ConcatTransformer
+from ordinate.models.concat import append_dummy
 
 
-def build(allocation: Allocation, dtype: torch.dtype) -> Transformer:
+def build(allocation: Allocation, dtype: torch.dtype) -> ConcatTransformer:
     """A model with tables of sources instead of queries and keys."""
     graph = allocation.schedule.graph
     coordinates = append_dummy(number_coordinates(graph.n))
@@ -30,7 +30,7 @@ def build(allocation: Allocation, dtype: torch.dtype) -> Transformer:
     )
     attentions = [_attention(allocation, layer, k) for k, layer in enumerate(allocation.layers)]
     outputs = len(graph.outputs)
-    model = Transformer(
+    model = ConcatTransformer(
         graph.words, outputs, allocation.hidden, attentions, encoding, embed_positions=True
     ).to(dtype)
     with torch.no_grad():
@@ -44,14 +44,14 @@ def build(allocation: Allocation, dtype: torch.dtype) -> Transformer:
     return model.requires_grad_(False).eval()
 
 
-def with_queries_and_keys(model: Transformer) -> Transformer:
+def with_queries_and_keys(model: ConcatTransformer) -> ConcatTransformer:
     """The same model in the parameters that training has: dense query and key weights in every layer."""
     attentions = []
     for block in model.blocks:
         assert isinstance(block.attention, TableAttention)
         assert isinstance(model.encoding, VectorEncoding)
         attentions.append(densify(block.attention, model.encoding))
-    dense = Transformer(
+    dense = ConcatTransformer(
         model.features,
         model.decode.out_features,
         model.blocks[0].up.out_features,

@@ -18,7 +18,7 @@ from ordinate.encodings import DUMMY, Encoding, VectorEncoding
 from ordinate.models.inputs import Inputs, as_features
 from ordinate.models.merged import Merged, can_merge, merged_forward
 
-T = TypeVar("T", bound="Transformer")
+T = TypeVar("T", bound="ConcatTransformer")
 
 
 class ConcatBlock(nn.Module):
@@ -38,7 +38,7 @@ class ConcatBlock(nn.Module):
         return self.down(F.relu(self.up(torch.cat([x, attended], dim=-1))))  # type: ignore[no-any-return]
 
 
-class Transformer(nn.Module):
+class ConcatTransformer(nn.Module):
     """Tokens in, one output a token out, at every length that the encoding can reach.
 
     Two ways to compute the same numbers: layer by layer with named hooks, or with neighbouring linear maps
