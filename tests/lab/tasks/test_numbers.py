@@ -1,4 +1,4 @@
-"""Each scalar task answers as plain Python does, and obeys the laws of what it computes."""
+"""Each task on numbers answers as plain Python does, and obeys the laws of what it computes."""
 
 import pytest
 import torch
@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.evaluation.sweep import sweep
+from ordinate.lab.tasks import TASKS, Batch, make_task
 from ordinate.lab.tasks.numbers import Max, MaxSubarray, Median, Min, MinSum, Sort, Sum, ascending
 
 from . import brute_force
@@ -198,3 +200,90 @@ def test_sorting_keeps_the_type_and_agrees_with_torch_in_all_of_them(dtype):
     assert torch.equal(ascending(x), x.sort(-1).values)
     assert ascending(x).dtype == dtype
     assert ascending(x.clone().requires_grad_()).requires_grad
+
+
+NUMBERS = [name for name, task in TASKS.items() if task.family == "numbers"]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("scale", [1.0, 2.6])
+def test_all_inputs_are_whole_at_any_scale(name, scale, generator):
+    task = make_task(name, integers=True)
+    batch = task.sample(500, generator=generator, scale=scale)
+    other = task.redraw(batch, 0, generator)
+    for inputs in (batch.input, other):
+        assert torch.equal(inputs, inputs.round())
+    furthest = int(2 * scale)
+    least = 0 if name == "path" else -furthest
+    assert batch.input.unique().tolist() == list(range(least, furthest + 1))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_tests_alone_can_have_whole_numbers(name, generator):
+    task = make_task(name, integer_tests=True)
+    trained, tested = (
+        task.sample(50, generator=generator),
+        task.tested().sample(50, generator=generator, scale=3.0),
+    )
+    assert not torch.equal(trained.input, trained.input.round())
+    assert torch.equal(tested.input, tested.input.round())
+    assert task.tested() == make_task(name, integers=True)
+    # a sweep draws what tests draw
+    seen = []
+    sweep(lambda x, c: seen.append(x) or task.reference(x, c), task, "scale", [2.0], count=20)
+    assert all(torch.equal(x, x.round()) for x in seen)
+
+
+def test_whole_numbers_are_uniform_on_the_range(generator):
+    inputs = make_task("sum", integers=True).sample(5000, generator=generator).input
+    counts = inputs.unique(return_counts=True)[1]
+    assert (counts / 8000 - 1).abs().max() < 0.05
+
+
+def test_they_are_written_as_such(generator):
+    task = make_task("median", length=3, integers=True)
+    batch = task.sample(1, generator=generator)
+    inputs = torch.tensor([[[1.0], [-2.0], [0.0]]])
+    batch = batch._replace(input=inputs, target=task.reference(inputs))
+    assert task.show(batch) == [{"input": "1 -2 0", "target": "1 -0.50 0"}]
+
+
+@pytest.mark.parametrize(("error", "accuracy"), [(0.0, 1.0), (0.099, 1.0), (0.2, 0.0)])
+def test_an_answer_counts_within_ten_percent(error, accuracy):
+    """|output - target| <= 0.1 + 0.1 |target| at every place."""
+    task = make_task("sum", integers=True)
+    for point in sweep(lambda x, c: task.reference(x) * (1 + error), task, "scale", [5.0], count=200):
+        assert point.accuracy == pytest.approx(accuracy, abs=0.05)
+
+
+def test_a_scale_without_whole_numbers_is_refused(generator):
+    task = make_task("sum", low=1, high=1.5, integers=True)
+    with pytest.raises(OrdinateError, match=r"no whole number from 0\.1 to 0\.15: write a larger scale"):
+        task.sample(1, generator=generator, scale=0.1)
+
+
+def answered(task, rows):
+    inputs = torch.tensor(rows)
+    return Batch(inputs, task.reference(inputs), task.coordinates(inputs.shape[1]))
+
+
+def test_numbers_have_two_decimals_and_no_negative_zero():
+    task = Sum(length=3)
+    assert task.show(answered(task, [[[-1.25], [0.5], [0.7499]], [[-0.001], [0.0], [1.0]]])) == [
+        {"input": "-1.25 0.50 0.75", "target": "-1.25 -0.75 0.00"},
+        {"input": "0.00 0.00 1.00", "target": "0.00 0.00 1.00"},
+    ]
+
+
+def test_sort():
+    task = Sort(length=2)
+    assert task.show(answered(task, [[[2.0], [-10.5]]])) == [
+        {"input": "2.00 -10.50", "target": "-10.50 2.00"}
+    ]
+
+
+def test_min_sum_shows_both_sequences_and_one_answer():
+    task = MinSum(length=2)
+    assert task.show(answered(task, [[[1.0], [2.0], [3.0], [-4.0]]])) == [
+        {"input": "1.00 2.00 / 3.00 -4.00", "target": "-2.00"}
+    ]

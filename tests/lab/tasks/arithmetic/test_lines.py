@@ -1,7 +1,9 @@
-"""Where tokens stand, in every format."""
+"""Where tokens stand in every format; typed lines are read as they are meant."""
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import Batch, make_task
@@ -175,3 +177,48 @@ def test_sizes_of_variable_numbers_are_those_of_uniform_ones():
             sizes[len(number)] += 1
     assert 1030 < sizes[3] < 1130
     assert 70 < sizes[2] < 150
+
+
+wholes = st.integers(0, 10**12)
+
+
+@settings(max_examples=20)
+@given(wholes, wholes, st.sampled_from(["{}+{}", " {} + {} ", "{}+{} =", "00{}+{}"]))
+def test_sums_are_read_in_every_spelling(a, b, form):
+    task = make_task("addition")
+    batch = task.parse(form.format(a, b))
+    assert task.show(batch) == [{"input": f"{a} + {b}", "target": str(a + b)}]
+    longest = max(len(str(a)), len(str(b)))
+    assert batch.coordinates == task.coordinates(longest)
+
+
+@settings(max_examples=20)
+@given(st.integers(100, 999), wholes, st.sampled_from("x*\N{MULTIPLICATION SIGN}"))
+def test_products_are_read(a, b, sign):
+    task = make_task("multiplication", multiplier=3, format="variable")
+    assert task.show(task.parse(f"{a}{sign}{b}"))[0]["target"] == str(a * b)
+
+
+def test_text_is_kept_where_it_stands():
+    task = make_task("multiplication", words=3)
+    batch = task.parse("xx 7 ax x 12 b")
+    assert task.show(batch)[0] == {"input": "xx 7 ax x 12 b", "target": "84"}
+    assert batch.coordinates == task.layout((1, 9), (2, 2, 1))
+
+
+@pytest.mark.parametrize("name", ["addition", "subtraction", "multiplication", "several", "arithmetic"])
+@pytest.mark.parametrize("written", ["padded", "variable"])
+def test_changed_lines_are_lines_of_the_task(name, written):
+    """Read back from how they are shown, they are the same."""
+    parts = [{"name": part, "format": written} for part in ("addition", "multiplication")]
+    task = make_task(name, parts=parts) if name == "arithmetic" else make_task(name, format=written)
+    text = {"several": "40+1+999", "multiplication": "7x208", "arithmetic": "7x208"}.get(name, "450-99")
+    batch = task.parse(text.replace("-", "+") if name == "addition" else text)
+    inputs, _ = task.changes(batch, torch.Generator())
+    assert len(inputs) > 30
+    shown = task.show(batch._replace(input=inputs, target=task.reference(inputs, batch.coordinates)))
+    for line, row in zip(inputs, shown, strict=True):
+        if written == "padded":
+            read = task.parse(row["input"])
+            assert torch.equal(read.input[0], line)
+            assert read.coordinates == batch.coordinates

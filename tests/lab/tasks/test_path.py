@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.tasks import Batch
 from ordinate.lab.tasks.adjacency import all_pairs_distances, path_adjacency
 from ordinate.lab.tasks.path import Path
 
@@ -110,3 +111,14 @@ def test_lengths_that_do_not_fit_are_refused(length, message, generator):
         Path(length=6).sample(1, generator=generator, length=length)
     with pytest.raises(OrdinateError, match=message):
         Path(length=6).coordinates(length)
+
+
+def test_matrices_are_shown_without_their_padding():
+    task = Path(length=4)
+    inputs = torch.tensor([[[0.0, 5.0, 7.0, 0.0], [5.0, 0.0, 0.0, 0.0], [7.0, 0.0, 0.0, 0.0]]])
+    assert task.show(Batch(inputs, task.reference(inputs), task.coordinates(3))) == [
+        {
+            "input": "0.00 5.00 7.00 / 5.00 0.00 0.00 / 7.00 0.00 0.00",
+            "target": "0.00 5.00 7.00 / 5.00 0.00 12.00 / 7.00 12.00 0.00",
+        }
+    ]
