@@ -99,7 +99,7 @@ def test_tests_draw_what_training_does_not_see(folder, generator):
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda path: path / "none", "there is no folder .*: write that of a corpus"),
+        (lambda path: path / "none", "there is no folder .*: write a folder that holds"),
         (lambda path: path / "deep" / "empty", r"has no file \*.txt: write the folder"),
         (
             lambda path: path,

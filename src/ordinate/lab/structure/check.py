@@ -51,7 +51,7 @@ def reach(pattern: Pattern, layers: int) -> Bool[Tensor, "query key"]:
 def influence(
     task: Task, *, length: int, count: int, seed: int, report: Callable[[int, int], None] | None = None
 ) -> tuple[Coordinates, Float[Tensor, "output input"]]:
-    """How often the answer at a token changes when an input token is drawn anew.
+    """How often the answer at a token changes when an input token is drawn again.
 
     The rate is 0 for input tokens that are not free, and for outputs that do not count. `report` is called with the
     steps done and all steps as the work proceeds.

@@ -1,6 +1,6 @@
 """Discovery: which places an answer depends on, found from short samples of the task's own answers.
 
-Every free input token is drawn anew, and it is counted how often each answer changes. A dependence rarer than a
+Every free input token is drawn again, and it is counted how often each answer changes. A dependence rarer than a
 threshold is cut. What is left is read as structure, one field of keys at a time: a window of ordinate differences,
 the same differences around a ring, keys that act alike on every answer, all places back, or all places. Each is
 looked at in two lengths, since a window that grows with the length is none.

@@ -16,7 +16,7 @@ from ordinate.lab.tasks.presentation import Presentation
 from ordinate.models.inputs import Inputs
 
 REDRAWN = 8
-"""How often `changes` draws a token again where a task does not list what may stand there."""
+"""Times that `changes` draws each token again, for tasks that do not list all changes themselves."""
 
 
 class Task(Kind, Presentation):
@@ -91,7 +91,7 @@ class Task(Kind, Presentation):
         return self
 
     def tested(self) -> "Task":
-        """The task with the samples it is tested on: natural ones, whatever training draws."""
+        """The task with the samples it is tested on, where training draws others, such as more hard ones."""
         return self
 
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:

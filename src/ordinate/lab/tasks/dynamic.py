@@ -66,7 +66,7 @@ class Dynamic(Scalars, family="dynamic", axes=("length", "scale")):
 
     @abstractmethod
     def layout(self, tokens: int) -> Coordinates:
-        """The coordinates of so many tokens."""
+        """The coordinates of inputs with this many tokens."""
 
     @override
     def reference(
@@ -195,7 +195,6 @@ def common_lengths(
     Row by row of the table L_ij = max(L_{i-1,j}, L_{i,j-1}, L_{i-1,j-1} + [a_i = b_j]): inside a row, a running maximum
     of what the row above offers.
 
-    >>> import torch
     >>> common_lengths(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[2.0, 1.0, 3.0]])).tolist()
     [[1.0, 1.0, 2.0]]
     """

@@ -74,8 +74,9 @@ class KHop(
     0 hops give the letter itself; `~` stands where a hop finds nothing. The first token says k, and is answered with a
     blank. Neighbouring letters differ. Training draws k from 0 to `hops`, and letters from the first `alphabet` ones.
 
-    Harder along `length` (letters), `hops` (all samples with that k) and `unseen` (so many letters of the alphabet are
-    replaced by ones that training never shows; all of them as published). The slice `hops` sorts samples by k.
+    Harder along `length` (letters), `hops` (all samples with that k) and `unseen` (that many letters of the
+    alphabet are replaced by ones that training never shows; all of them as published). The slice `hops` sorts samples
+    by k.
     """
 
     length: int = Field(98, ge=2, le=LONGEST, description=f"letters in training, 2 to {LONGEST}")
@@ -131,7 +132,7 @@ class KHop(
         hops: int | float | None = None,
         unseen: int | float = 0,
     ) -> Batch:
-        """Draw `count` sequences; with `hops`, all with that k, and with `unseen` so many letters never trained."""
+        """Draw `count` sequences; with `hops`, all with that k, and with `unseen`, that many letters never trained."""
         check_count(count)
         length = self.length if length is None else length
         coordinates = self.coordinates(length)
@@ -176,7 +177,7 @@ class KHop(
         """Put another hop count, or another letter of training, which may be that of a neighbour."""
         inputs = batch.input.clone()
         first, many = (self.first_letter, self.alphabet) if token else (FIRST_COUNT, self.hops + 1)
-        # Unseen letters are as many, behind those of training: the remainder names the one it stands for.
+        # Unseen letters follow those of training and are as many: modulo, each stands for one of them.
         other = inputs[:, token] - first + 1 + self._integers(many - 1, (len(inputs),), generator)
         inputs[:, token] = first + other % many
         return inputs

@@ -23,7 +23,7 @@ QUERIES = ("sum", "min", "max")
 
 LETTERS = string.ascii_letters
 SIGNS, UNSEEN_SIGNS = "+-", "*_"
-"""Between Cat and a letter they make an entry that is none: in training, and among unseen names."""
+"""Between Cat and a letter they mark an entry without a price: in training, and among unseen names."""
 
 SYMBOLS: tuple[str, ...] = ("price", *LETTERS, *SIGNS, *UNSEEN_SIGNS, *" ,.", *QUERIES)
 PRICE = 0
@@ -73,7 +73,7 @@ class Style(Kind):
     """The symbols of every query, equally many."""
 
     def size(self, entries: int, signs: int, asked: int) -> int:
-        """Symbols of a text with so many entries, signs among them, and names asked for."""
+        """Number of symbols of a text with this many entries, entries with a sign, and names asked for."""
         return self._listed(entries, signs) + len(self._question(asked)[0])
 
     def write(self, text: Text) -> Int[Tensor, "batch token"]:
@@ -111,7 +111,7 @@ class Style(Kind):
         )
 
     def _ends(self, listed: Int[Tensor, "batch token"]) -> Bool[Tensor, "batch token"]:
-        """Where the last letter of an entry is: before a comma or a full stop, where there are any."""
+        """Where the last letter of an entry is: before the comma or full stop, in styles that have them."""
         ends = (listed >= FIRST_LETTER) & (listed < FIRST_LETTER + len(LETTERS))
         if self.between:
             follows = torch.nn.functional.pad(listed, (0, 1))[:, 1:]

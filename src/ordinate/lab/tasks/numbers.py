@@ -1,4 +1,4 @@
-"""Numbers: each sequence has a range of its own, and every number an answer."""
+"""Tasks on sequences of numbers, drawn so that each sequence has its own range; each number has an answer."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""The one table of task names. A new task is a file of its own and a line in `TASKS`."""
+"""The one table of task names. A new task is a class in the file of its family and a line in `TASKS`."""
 
 from ordinate.kinds import Table, choose
 from ordinate.lab.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction

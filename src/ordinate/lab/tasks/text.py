@@ -94,7 +94,7 @@ def load_corpus(folder: str) -> Corpus:
 def _files(folder: Path) -> Iterator[str]:
     """All files `*.txt` below a folder, in the order of their names."""
     if not folder.is_dir():
-        raise OrdinateError(f"there is no folder {str(folder)!r}: write that of a corpus of *.txt files")
+        raise OrdinateError(f"there is no folder {str(folder)!r}: write a folder that holds *.txt files")
     paths = sorted(folder.rglob("*.txt"))
     if not paths:
         raise OrdinateError(f"{str(folder)!r} has no file *.txt: write the folder of a corpus of such files")

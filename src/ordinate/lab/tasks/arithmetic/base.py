@@ -255,7 +255,7 @@ class Arithmetic(DigitTask, axes=("length", "words")):
         """Given numbers as operands, each in its field; those that the task has no answer for are refused."""
 
     def amounts(self, operands: Operands) -> Int[Tensor, "batch place"] | None:
-        """What stands at the places before carries; None where there are none."""
+        """The amount at each place before carries, such as the sum of its digits; None without carries."""
         return None
 
     @override

@@ -22,9 +22,9 @@ from ordinate.lab.tasks.arithmetic.samplers import WEIGHTS
 
 @dataclass(frozen=True)
 class CarryChain:
-    """What stands at every place before carries, and the carry that arrives there; least significant first.
+    """The amount at every place before carries, and the carry that arrives there; least significant first.
 
-    With a_p what stands at place p (a sum, a difference, a product of digits), the place hands on
+    With a_p the amount at place p (a sum, a difference, a product of digits), the place hands on
 
         c_{p+1} = floor((a_p + c_p) / 10),   c_0 = 0,
 

@@ -1,8 +1,8 @@
 """The symbols of all arithmetic tasks, and numbers as tensors of digits, least significant first, of any length.
 
-A digit's index among the symbols is its value. All arithmetic is one function: `settle` turns whatever stands at the
-places (sums, differences, products of digits) into digits. It packs 15 places into one integer, so carries are a loop
-over packs only.
+A digit's index among the symbols is its value. All arithmetic is one function: `settle` turns the amounts at the places
+(sums, differences, products of digits) into digits. It packs 15 places into one integer, so carries are a loop over
+packs only.
 """
 
 import string
@@ -44,7 +44,7 @@ def to_digits(numbers: Iterable[int], places: int) -> Int[Tensor, "number place"
 
 
 def to_numbers(digits: Int[Tensor, "number place"]) -> list[int]:
-    """Read numbers, exactly; whatever is no digit reads as zero.
+    """Read numbers, exactly; pads, signs and blanks read as zero.
 
     >>> to_numbers(torch.tensor([[3, 2, 1, 10], [0, 4, 0, 0]]))
     [123, 40]

@@ -91,7 +91,7 @@ class Linear(
 ):
     """round(bias + weights . tokens found so far, the newest first), at the nearest end of the range where `clip`.
 
-    Tokens further back than there are weights for count nothing.
+    Tokens beyond the last weight are ignored.
     """
 
     weights: tuple[float, ...] = Field(

@@ -180,7 +180,7 @@ class DecayingMemory(
 
     Kernels are `exponential`, `polynomial`, `given` as a list, or wavelets (`ricker`, `haar`). A sequence has zeros
     before it, so every token has an answer. Sums are computed in float64 by FFT. Harder along `length` and
-    `memories` (so many of the kernels count).
+    `memories` (only that many of the kernels count).
     """
 
     kernels: Kernels = Field((Exponential(),), min_length=1, max_length=1024)

@@ -54,7 +54,7 @@ class MemoryTask(Scalars, family="memories"):
 
     @abstractmethod
     def value(self, axis: str) -> int:
-        """Where training stands on an axis."""
+        """The value of an axis in training."""
 
     @override
     def at(self, **axes: int | float) -> "MemoryTask":
@@ -154,7 +154,7 @@ def check_reach(reach: int, length: int) -> None:
 
 
 def recall(numbers: Float[Tensor, "batch token"], lags: Sequence[int]) -> Float[Tensor, "batch token memory"]:
-    """The numbers so many places back, 0 before the first.
+    """The numbers at these lags, 0 before the first.
 
     >>> recall(torch.tensor([[1.0, 2.0, 3.0]]), (0, 2)).tolist()
     [[[1.0, 0.0], [2.0, 0.0], [3.0, 1.0]]]
@@ -176,8 +176,8 @@ class FixedMemory(
     Lag 0 is the token itself. f is a sparse Boolean function (`parity`, `and`, `majority`, any `boolean` table), a
     random `n-gram` table, a `sum`, or a sum of `relus`.
 
-    Harder along `length`, `lag` (the furthest memory moves there, the others stay) and `memories` (so many of the lags
-    count, nearest first).
+    Harder along `length`, `lag` (the furthest memory moves there, the others stay) and `memories` (only that many
+    of the lags count, nearest first).
     """
 
     lags: tuple[int, ...] = Field((2, 5), min_length=1, max_length=1024, description="T_1 < T_2 < ...")

@@ -46,7 +46,7 @@ class Tokens(Kind):
         return found
 
     def combinations(self, numbers: int) -> int:
-        """How many rows of so many numbers there are, no more than a table can hold."""
+        """Rows of this many numbers, for a table; refused where a table cannot hold them."""
         if len(self.values) ** numbers > LARGEST_TABLE:
             most = int(math.log(LARGEST_TABLE, len(self.values)) + 1e-9)
             raise OrdinateError(
