@@ -20,7 +20,7 @@ from ordinate.papers import FIGURES, Result, published, rewrite_report
 from ordinate.papers.symmetry.counts import FIG_13, FIG_14, Known
 from ordinate.papers.symmetry.maps import absolute_numbers, relative_numbers, shifted_numbers
 from ordinate.papers.symmetry.ring import setting_of
-from ordinate.papers.theory import circulant, wanted
+from ordinate.papers.theory.ring import circulant, wanted
 
 COMPUTED = {
     name: figure

@@ -22,7 +22,8 @@ class Figures(Mapping[str, Figure]):
 
     def __getitem__(self, name: str) -> Figure:
         module = import_module(f"{__name__}.{self.modules[name]}")
-        return next(figure for figure in module.FIGURES if figure.name == name)
+        found: Figure = next(figure for figure in module.FIGURES if figure.name == name)
+        return found
 
     @override
     def __contains__(self, name: object) -> bool:

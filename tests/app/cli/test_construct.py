@@ -7,7 +7,7 @@ SMALL = ("construct", "fixed", "--lags", "1,2", "--heads", 4, "--length", 10)
 
 @pytest.fixture(autouse=True)
 def short_search(monkeypatch):
-    monkeypatch.setattr("ordinate.papers.theory.search.POLISH", 8)
+    monkeypatch.setattr("ordinate.papers.theory.slopes.POLISH", 8)
 
 
 def test_both_kinds_of_slopes_are_shown_and_the_model_is_measured(call):

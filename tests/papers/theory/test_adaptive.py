@@ -10,10 +10,10 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories import PROPOSITION_4_2, WORKED_EXAMPLE
-from ordinate.papers.theory import adaptive_error
+from ordinate.papers.theory import evaluate
 from ordinate.papers.theory.adaptive import build_adaptive, check_errors, plan_layers, told_apart_heads
-from ordinate.papers.theory.adaptive_error import all_sequences, evaluate_adaptive, worst_sequences
 from ordinate.papers.theory.biases import LIN, LOG
+from ordinate.papers.theory.evaluate import all_sequences, evaluate_adaptive, worst_sequences
 from ordinate.papers.theory.fits import fit, paper_fit
 from ordinate.papers.theory.rates import required_depth
 
@@ -129,7 +129,7 @@ def test_the_worst_sequences_are_worst(name, bias, monkeypatch):
     fits = fitted(plan)
     model = build_adaptive(plan, fits)
     listed = evaluate_adaptive(model, plan, fits, LENGTH)
-    monkeypatch.setattr(adaptive_error, "MOST_LISTED", 1)
+    monkeypatch.setattr(evaluate, "MOST_LISTED", 1)
     searched = evaluate_adaptive(model, plan, fits, LENGTH)
     assert searched.inputs < listed.inputs * (task.memories + 1)
     assert searched.memories == pytest.approx(listed.memories, abs=1e-9)

@@ -6,7 +6,7 @@ import torch
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import TASKS, make_task
 from ordinate.papers.theory.advice import FunctionTask, find_memory, load_function, memory, probe
-from ordinate.papers.theory.advice.fall import find_fall
+from ordinate.papers.theory.advice.evidence import find_fall
 from ordinate.papers.theory.advice.probe import draw_probe
 
 from .expected_memories import TABLE, check_advice

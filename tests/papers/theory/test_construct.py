@@ -14,12 +14,12 @@ from ordinate.papers.theory.construct import (
     READOUTS,
     SUM,
     build_model,
-    evaluate_model,
     find_readout,
     weights_of,
 )
+from ordinate.papers.theory.evaluate import evaluate_model
 from ordinate.papers.theory.fits import fit
-from ordinate.papers.theory.search import lag_kernels
+from ordinate.papers.theory.slopes import lag_kernels
 
 SLOPES = {"lin": (2.0, 3.0, 4.0, 5.0), "log": (3.0, 5.0, 7.0, 9.0)}
 BIASES = pytest.mark.parametrize("bias", [LIN, LOG], ids=lambda bias: bias.name)

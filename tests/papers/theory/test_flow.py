@@ -11,24 +11,17 @@ from hypothesis import strategies as st
 from ordinate.errors import OrdinateError
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.theory import (
-    SHIFTED,
-    Descent,
-    Parameters,
-    all_windows,
-    circulant,
-    descend,
-    expected_losses,
+from ordinate.papers.theory.descent import Descent, descend, expected_losses
+from ordinate.papers.theory.flow import (
     flow_slope,
     integrate_flow,
     invariant_products,
-    pairs_seen,
     positions_of,
     relative_weights,
     solvable_loss,
     solvable_products,
-    wanted,
 )
+from ordinate.papers.theory.ring import SHIFTED, Parameters, all_windows, circulant, pairs_seen, wanted
 from tests.papers.theory.test_supervision import rings
 
 

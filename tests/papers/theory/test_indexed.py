@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.papers.theory.biases import LIN, LOG
+from ordinate.papers.theory.fetch import enough, indexed, proof_error
 from ordinate.papers.theory.fits import fit
-from ordinate.papers.theory.indexed import enough, indexed, proof_error
 from ordinate.papers.theory.sums import indicator, series
 
 BIASES = pytest.mark.parametrize("bias", [LIN, LOG], ids=lambda bias: bias.name)

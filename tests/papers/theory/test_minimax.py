@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
-from ordinate.papers.theory.minimax import affine_minimax, affine_mse, all_inputs, content_lag
+from ordinate.papers.theory.norms import affine_minimax, affine_mse, all_inputs, content_lag
 from ordinate.papers.theory.rates import DOT_PRODUCT_FREE_ERROR
 
 TOKENS = [-1.0, 0.0, 1.0]

@@ -9,7 +9,7 @@ from ordinate.errors import OrdinateError
 from ordinate.papers.theory.biases import LIN, LOG, LOG_SHIFTED
 from ordinate.papers.theory.fits import fit
 from ordinate.papers.theory.norms import L2
-from ordinate.papers.theory.reach import best_exact, best_slopes, exact_mse
+from ordinate.papers.theory.slopes import best_exact, best_slopes, exact_mse
 
 LAGS = np.arange(1000.0)
 HEAVY = np.concatenate([[0.0], LAGS[1:] ** -0.5])

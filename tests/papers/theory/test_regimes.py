@@ -4,23 +4,17 @@ import pytest
 import torch
 
 from ordinate.lab.tasks.ring import Ring, ring_answers
-from ordinate.papers.theory import (
-    APE,
-    MODELS,
-    RPE,
-    SHIFTED,
+from ordinate.papers.theory.descent import (
     Descent,
-    Parameters,
     descend,
     expected_losses,
-    loss_of_nothing,
-    pairs_seen,
-    same_products,
     sample_slopes,
     sampled_losses,
     slopes,
     train,
 )
+from ordinate.papers.theory.flow import loss_of_nothing
+from ordinate.papers.theory.ring import APE, MODELS, RPE, SHIFTED, Parameters, pairs_seen, same_products
 
 RING = Ring(places=9, filled=4, dimension=6, own=2.0, neighbours=(0.5, 0.3))
 SEEDS = range(3)

@@ -8,9 +8,9 @@ import pytest
 
 from ordinate.errors import OrdinateError
 from ordinate.papers.theory.biases import LIN, LOG, find_bias
+from ordinate.papers.theory.fetch import needs, vanishing_sums
 from ordinate.papers.theory.fits import FLOAT64, fit
-from ordinate.papers.theory.needs import needs, vanishing_sums
-from ordinate.papers.theory.search import lag_kernels, optimise_slopes, told_apart
+from ordinate.papers.theory.slopes import lag_kernels, optimise_slopes, told_apart
 
 
 @pytest.mark.parametrize(("bias", "reached"), [(LIN, 1e-5), (LOG, 1e-3)], ids=["lin", "log"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks.ring import Ring, ring_answers
-from ordinate.papers.theory import (
+from ordinate.papers.theory.ring import (
     all_windows,
     circulant,
     differences_seen,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from ordinate.errors import OrdinateError
-from ordinate.papers.theory.tables import SIGNS, table_units
+from ordinate.papers.theory.construct import SIGNS, table_units
 
 TABLES = st.integers(0, 4).flatmap(
     lambda tokens: arrays.arrays(np.float64, (2,) * tokens, elements=st.integers(0, 9).map(float))

@@ -45,11 +45,12 @@ def fixed(
     from ordinate.app.cli.output import print_json
     from ordinate.app.cli.progress import SearchProgress
     from ordinate.papers.theory.biases import find_bias
-    from ordinate.papers.theory.construct import build_model, evaluate_model, find_readout, weights_of
+    from ordinate.papers.theory.construct import build_model, find_readout, weights_of
+    from ordinate.papers.theory.evaluate import evaluate_model
+    from ordinate.papers.theory.fetch import needs
     from ordinate.papers.theory.fits import FLOAT64, paper_fit
-    from ordinate.papers.theory.needs import needs
     from ordinate.papers.theory.rates import fixed_rate, head_split
-    from ordinate.papers.theory.search import check_heads, lag_kernels, optimise_slopes
+    from ordinate.papers.theory.slopes import check_heads, lag_kernels, optimise_slopes
 
     check_slopes(slopes)
     chosen_bias, chosen_readout = find_bias(bias), find_readout(readout)
@@ -149,7 +150,7 @@ def _proof(bias: "Bias", lags: list[int], split: tuple[int, ...]) -> dict[str, A
 def _show(document: dict[str, Any]) -> None:
     from ordinate.app.cli.output import print_table, say
     from ordinate.lab.report.numbers import show_number
-    from ordinate.papers.theory.construct import LISTED
+    from ordinate.papers.theory.evaluate import LISTED
 
     def numbers(values: list[float]) -> str:
         return ", ".join(map(show_number, values))

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ordinate.lab.tasks.memories import AdaptiveMemory
     from ordinate.models.memory import MemoryTransformer
     from ordinate.papers.theory.adaptive import Plan
-    from ordinate.papers.theory.construct import Evaluated
+    from ordinate.papers.theory.evaluate import Evaluated
+    from ordinate.papers.theory.fetch import Indexed
     from ordinate.papers.theory.fits import Fit
-    from ordinate.papers.theory.indexed import Indexed
 
 
 def adaptive(
@@ -67,10 +67,10 @@ def adaptive(
     from ordinate.app.cli.output import print_json
     from ordinate.app.cli.progress import SearchProgress
     from ordinate.papers.theory.adaptive import build_adaptive, check_errors, plan_layers, told_apart_heads
-    from ordinate.papers.theory.adaptive_error import evaluate_adaptive
     from ordinate.papers.theory.biases import find_bias
+    from ordinate.papers.theory.evaluate import evaluate_adaptive
     from ordinate.papers.theory.fits import paper_fit
-    from ordinate.papers.theory.search import optimise_slopes
+    from ordinate.papers.theory.slopes import optimise_slopes
 
     check_slopes(slopes)
     check_error(error)
@@ -163,7 +163,7 @@ def _each(sights: "Sequence[tuple[Indexed, int]]", made: Any) -> "tuple[Fit, ...
 
 def _proof(sights: "Sequence[tuple[Indexed, int]]") -> dict[str, Any]:
     """The construction of the proof: each memory has a series of its own."""
-    from ordinate.papers.theory.indexed import proof_error
+    from ordinate.papers.theory.fetch import proof_error
 
     return {
         "name": "paper",

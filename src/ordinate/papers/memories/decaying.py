@@ -17,7 +17,7 @@ from ordinate.papers.figure import published
 from ordinate.papers.memories.sizes import SHARE, SIZES, described, quoted
 from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN, LOG, LOG_SHIFTED, Bias
-from ordinate.papers.theory.reach import best_slopes
+from ordinate.papers.theory.slopes import best_slopes
 
 Heads = Mapping[str, tuple[Encoding, Bias]]
 FROM_ONE: Heads = {"lin": (RpeLin(), LIN), "log": (RpeLog(), LOG)}

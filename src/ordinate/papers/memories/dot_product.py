@@ -11,7 +11,7 @@ from ordinate.papers.figure import published
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
 from ordinate.papers.sheets import Column, Exact, Line, Sheet, Sheets, Spot, never, sheets_figure
-from ordinate.papers.theory.minimax import affine_minimax, all_inputs, content_lag
+from ordinate.papers.theory.norms import affine_minimax, all_inputs, content_lag
 
 PUBLISHED: float = published("memories")["prop-4.2"]["bound"]
 

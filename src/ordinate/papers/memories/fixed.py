@@ -12,8 +12,7 @@ from ordinate.papers.figure import published
 from ordinate.papers.memories.sizes import SHARE, SIZES, MemoryScale, described, quoted
 from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN
-from ordinate.papers.theory.reach import best_slopes
-from ordinate.papers.theory.search import lag_kernels
+from ordinate.papers.theory.slopes import best_slopes, lag_kernels
 
 FIRST = RpeLin(first=(0.05, 4.0))
 """Slopes at first: from weights that fall within one token to weights that fall within twenty."""

@@ -12,7 +12,7 @@ from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
 from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.biases import LIN
-from ordinate.papers.theory.search import lag_kernels
+from ordinate.papers.theory.slopes import lag_kernels
 
 LOOKS = (BLUE, VERMILION, GREEN, PURPLE)
 SAMPLES = {"smoke": (16, 32), "laptop": (1, 3, 10, 30, 100, 300)}

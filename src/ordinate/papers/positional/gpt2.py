@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, NoReturn
 
 import torch
 from pydantic import BeforeValidator, Field
+from typing_extensions import override
 
 from ordinate.encodings import Learned
 from ordinate.errors import OrdinateError
@@ -70,6 +71,7 @@ class Gpt2(ModelSettings):
             weights=fingerprint(folder),
         )
 
+    @override
     def build(self, task: Problem) -> NoReturn:
         """Refuse: a GPT-2 without its weights is none."""
         raise OrdinateError(

@@ -95,7 +95,8 @@ class Measured(Found):
     @override
     def published(self, at: Where) -> float | None:
         model, point = at  # type: ignore[misc]
-        return self.known[model].get(point.removeprefix("scale="))
+        known: dict[str, float] = self.known[model]
+        return known.get(point.removeprefix("scale="))
 
 
 def _curve(runs: Sequence[Run], known: dict[str, float]) -> Document:

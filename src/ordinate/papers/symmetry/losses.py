@@ -25,11 +25,18 @@ from ordinate.papers.symmetry.ring import (
     setting_of,
     settings_of,
 )
-from ordinate.papers.theory.models import APE, MODELS, RPE, SHIFTED, Parameters, same_products
-from ordinate.papers.theory.population import descend, expected_losses
-from ordinate.papers.theory.proposition import loss_of_nothing
-from ordinate.papers.theory.samples import sampled_losses, train
-from ordinate.papers.theory.supervision import differences_seen, pairs_seen
+from ordinate.papers.theory.descent import descend, expected_losses, sampled_losses, train
+from ordinate.papers.theory.flow import loss_of_nothing
+from ordinate.papers.theory.ring import (
+    APE,
+    MODELS,
+    RPE,
+    SHIFTED,
+    Parameters,
+    differences_seen,
+    pairs_seen,
+    same_products,
+)
 
 
 def compute(key: str, scale: str, progress: Progress) -> Document:

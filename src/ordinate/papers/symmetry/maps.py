@@ -21,8 +21,7 @@ from ordinate.papers.symmetry.ring import (
     settings_of,
     unseen_pairs,
 )
-from ordinate.papers.theory.models import APE, RPE, SHIFTED
-from ordinate.papers.theory.supervision import circulant, wanted
+from ordinate.papers.theory.ring import APE, RPE, SHIFTED, circulant, wanted
 
 KEY = "fig-16"
 

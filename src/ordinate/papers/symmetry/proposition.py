@@ -17,11 +17,15 @@ from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.figure import Document, Figure, Progress, published
 from ordinate.papers.symmetry.ring import FALLING, OWN, rounded
-from ordinate.papers.theory.flow import integrate_flow, invariant_products, positions_of
-from ordinate.papers.theory.models import SHIFTED, Parameters
-from ordinate.papers.theory.population import Descent, descend, expected_losses
-from ordinate.papers.theory.proposition import solvable_loss, solvable_products
-from ordinate.papers.theory.supervision import differences_seen
+from ordinate.papers.theory.descent import Descent, descend, expected_losses
+from ordinate.papers.theory.flow import (
+    integrate_flow,
+    invariant_products,
+    positions_of,
+    solvable_loss,
+    solvable_products,
+)
+from ordinate.papers.theory.ring import SHIFTED, Parameters, differences_seen
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,16 @@ from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.style import BLUE, ORANGE, VERMILION
 from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.figure import Document, Progress, published
-from ordinate.papers.theory.models import MODELS, SHIFTED, LinearModel, Parameters
-from ordinate.papers.theory.population import Descent, Path
-from ordinate.papers.theory.samples import train
-from ordinate.papers.theory.supervision import circulant, differences_seen, least_response
+from ordinate.papers.theory.descent import Descent, Path, train
+from ordinate.papers.theory.ring import (
+    MODELS,
+    SHIFTED,
+    LinearModel,
+    Parameters,
+    circulant,
+    differences_seen,
+    least_response,
+)
 
 LOOKS = {"APE": VERMILION, "APE + shifts": ORANGE, "RPE": BLUE}
 OWN = 2.0

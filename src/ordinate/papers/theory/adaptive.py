@@ -31,12 +31,20 @@ from ordinate.lab.tasks.memories.readouts import Parity, Sum
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
 from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.papers.theory.biases import Bias, Log
-from ordinate.papers.theory.construct import PRODUCT, SUM, Readout, check_held, encoding_of
+from ordinate.papers.theory.construct import (
+    PRODUCT,
+    SIGNS,
+    SUM,
+    Readout,
+    Units,
+    check_held,
+    encoding_of,
+    table_units,
+)
+from ordinate.papers.theory.fetch import Indexed, enough, indexed
 from ordinate.papers.theory.fits import FLOAT64, Fit
-from ordinate.papers.theory.indexed import Indexed, enough, indexed
 from ordinate.papers.theory.rates import head_split, required_depth
-from ordinate.papers.theory.search import check_heads, told_apart
-from ordinate.papers.theory.tables import SIGNS, Units, table_units
+from ordinate.papers.theory.slopes import check_heads, told_apart
 
 IDLE_SLOPE = 1.0
 """Slope of heads that do nothing, such as those of the first layer."""

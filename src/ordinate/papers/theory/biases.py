@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from typing_extensions import override
 
 from ordinate.errors import OrdinateError, nearest
 
@@ -66,9 +67,9 @@ class Bias(ABC):
     def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
         """The lags, whole or not, that have these distances."""
 
-    @abstractmethod
     def log_growth(self, lag: int) -> float:
         """The logarithm of what a memory at this lag costs in the theorems: 0.01 T, or 1.01 log T."""
+        return self.paper_first * float(self.distances(np.array([float(lag)]))[0])
 
     @abstractmethod
     def tail(self, slope: Any, lag: int) -> "mpf":
@@ -161,22 +162,19 @@ class Bias(ABC):
 class Lin(Bias):
     """phi(s) = -s: heads weigh lag s by exp(-p s)."""
 
+    @override
     def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
-        """The lags themselves."""
         return lags
 
+    @override
     def distance(self, lag: int) -> "mpf":
-        """The lag itself."""
         return need_mpmath().mpf(lag)
 
+    @override
     def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
-        """The same."""
         return distances
 
-    def log_growth(self, lag: int) -> float:
-        """0.01 T."""
-        return 0.01 * lag
-
+    @override
     def tail(self, slope: Any, lag: int) -> "mpf":
         """exp(-p s) / (1 - exp(-p)).
 
@@ -193,15 +191,16 @@ class Log(Bias):
 
     shift: int = 0
 
+    @override
     def distances(self, lags: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
-        """The logarithms of the lags."""
         logs: ndarray = np.log(lags + self.shift)
         return logs
 
+    @override
     def distance(self, lag: int) -> "mpf":
-        """The logarithm of the lag."""
         return need_mpmath().log(lag + self.shift)
 
+    @override
     def lags_at(self, distances: Float[ndarray, " lag"]) -> Float[ndarray, " lag"]:
         """Their exponentials.
 
@@ -211,10 +210,7 @@ class Log(Bias):
         lags: ndarray = np.exp(distances) - self.shift
         return lags
 
-    def log_growth(self, lag: int) -> float:
-        """1.01 log T."""
-        return 1.01 * math.log(lag + self.shift)
-
+    @override
     def tail(self, slope: Any, lag: int) -> "mpf":
         """The Hurwitz zeta function of p at the lag.
 

@@ -3,11 +3,21 @@
 The stream has M + 1 columns: x_t, and one for every memory. Attention adds sum_k a_k w_k(s) x_{t-s} to the column of a
 memory: W_O is the identity, head k has slope p_k and carries a_k (times sum_s w_k(s), where a softmax divides by it)
 from column 0 to the memory's column. The last feed-forward layer reads y = f out of the columns.
+
+Finite tables as ReLUs are index functions of adaptive memories, exact, and near where tokens are nearly right. A table
+over tokens +-1 has one unit for every corner s of the cube,
+
+    f(x) = c + sum_s (f(s) - c) relu(<s, x> - (n - 1)),    n tokens, c halfway between the ends of f:
+
+at x = s the unit is 1, and at every other corner <s, x> is at most n - 2, so that it is 0, and stays so while the
+errors of the tokens add up to less than 1. A table of one token is a line through its values, whatever they are.
+Tokens that the table does not depend on get no weights.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,19 +25,14 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.attention.memory import Looking, MemoryAttention
-from ordinate.coordinates import Coordinates
 from ordinate.encodings import RpeLin, RpeLog, SlopeBias
 from ordinate.errors import OrdinateError, nearest
 from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
 from ordinate.papers.theory.biases import Bias, Log, need_mpmath
 from ordinate.papers.theory.fits import FLOAT64, Fit
-
-LISTED = 16
-"""Tokens up to which all inputs of +-1 are listed."""
-CHUNK = 4096
-"""Inputs that go through a model at once."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +54,23 @@ class Readout(ABC):
 class Total(Readout):
     """y = sum_k x_{t-T_k}, as relu(z) - relu(-z)."""
 
+    @override
     def target(self, memories: Float[Tensor, "*batch memory"]) -> Float[Tensor, "*batch"]:
-        """The sum."""
         return memories.sum(-1)
 
+    @override
     def hinges(self, memories: int) -> tuple[list[float], list[float], list[float]]:
-        """Two."""
         return [1.0, -1.0], [0.0, 0.0], [1.0, -1.0]
 
 
 class Product(Readout):
     """y = prod_k x_{t-T_k} of tokens +-1: a zigzag of slope +-1 through the sums -M, 2 - M, ..., M."""
 
+    @override
     def target(self, memories: Float[Tensor, "*batch memory"]) -> Float[Tensor, "*batch"]:
-        """The product."""
         return memories.prod(-1)
 
+    @override
     def hinges(self, memories: int) -> tuple[list[float], list[float], list[float]]:
         """The first value as a step that is far below, then a turn at every sum.
 
@@ -161,57 +167,76 @@ def build_model(bias: Bias, weights: Weights, *, normalised: bool) -> MemoryTran
     return model.eval()
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """A model in the sup norm over inputs of +-1, at the last token of a sequence."""
-
-    memories: tuple[float, ...]
-    """The largest error at each memory."""
-    output: float
-    """The largest error of the output, or a bound of it."""
-    exact: bool
-    """Whether an input reaches the output's error, beyond 16 tokens the worst but for rounding; else it is a bound."""
-    inputs: int
-    """Inputs that went through the model."""
+SIGNS = (-1.0, 1.0)
+MOST_UNITS = 4096
+"""Corners of the largest table."""
 
 
-@torch.no_grad()
-def evaluate_model(model: MemoryTransformer, lags: Sequence[int], readout: Readout, length: int) -> Evaluated:
-    """The sup norm of a model minus its target, measured in the model's own arithmetic.
+class Units(NamedTuple):
+    """sum_i down_i relu(<up_i, x> + bias_i), and how far it moves when tokens do."""
 
-    Up to 16 tokens all 2^n inputs go through the model. Beyond, since attention is linear, the input that is worst for
-    a memory has the signs of the memory's response to single tokens, up to rounding; and both readouts change by at
-    most the change of the memories' sum, whose worst input is found in the same way.
+    up: Float[ndarray, "unit token"]
+    bias: Float[ndarray, " unit"]
+    down: Float[ndarray, " unit"]
+    read: tuple[int, ...]
+    """Tokens that it depends on."""
+    steepness: float
+    """It moves by at most this times the sum of the tokens' errors, while that is below 1."""
+
+    def at(self, x: Float[ndarray, "*row token"]) -> Float[ndarray, "*row"]:
+        """Its value.
+
+        >>> table_units(SIGNS, np.array([2.0, 1.0])).at(np.array([[-1.0], [1.0]])).tolist()
+        [2.0, 1.0]
+        """
+        return np.asarray(np.maximum(x @ self.up.T + self.bias, 0) @ self.down)
+
+
+def table_units(values: Sequence[float], table: Float[ndarray, "..."]) -> Units:
+    """Units of a table with an axis for every token, each in the order of the values a token can have.
+
+    >>> units = table_units(SIGNS, np.array([[1.0, 2.0], [3.0, 5.0]]))
+    >>> units.at(np.array([[-1.0, 1.0], [1.0, 1.0]])).tolist(), units.steepness
+    ([2.0, 5.0], 2.0)
     """
-    last = torch.eye(length, dtype=torch.float64)
-    targets = torch.stack([last[length - 1 - lag] for lag in lags], dim=1)
-    if length <= LISTED:
-        bits = torch.arange(2**length)[:, None] >> torch.arange(length)
-        inputs = (bits % 2 * 2 - 1).double()
-        memories, outputs = run_model(model, inputs)
-        wanted = inputs @ targets
-        found = (memories - wanted).abs().amax(0)
-        largest = float((outputs - readout.target(wanted)).abs().max())
-        return Evaluated(tuple(found.tolist()), largest, True, len(inputs))
-    response = run_model(model, last)[0] - targets
-    signs = torch.sign(torch.cat([response, response.sum(1, keepdim=True)], dim=1)).T
-    worst = torch.where(signs == 0, 1.0, signs)
-    errors = run_model(model, worst)[0] - worst @ targets
-    found = errors[: len(lags)].diagonal().abs()
-    return Evaluated(
-        tuple(found.tolist()), float(errors[-1].sum().abs()), readout.linear, len(last) + len(worst)
-    )
+    read = tuple(axis for axis in range(table.ndim) if np.ptp(table, axis=axis).any())
+    reduced = table[tuple(slice(None) if axis in read else 0 for axis in range(table.ndim))]
+    if len(read) <= 1:
+        slopes, offsets, heights, steepness = _line(values, reduced.ravel())
+    elif tuple(values) == SIGNS:
+        slopes, offsets, heights, steepness = _corners(reduced)
+    else:
+        raise OrdinateError(
+            f"a table of {len(read)} tokens is built of tokens -1 and 1 alone: write tokens=signs, "
+            "or an index function of one token"
+        )
+    up = np.zeros((len(offsets), table.ndim))
+    up[:, list(read)] = slopes
+    return Units(up, offsets, heights, read, steepness)
 
 
-def run_model(
-    model: MemoryTransformer, inputs: Float[Tensor, "input token"], at_once: int = CHUNK
-) -> tuple[Float[Tensor, "input column"], Float[Tensor, " input"]]:
-    """The columns behind x_t in front of the readout, the memories first, and the output, both at the last token."""
-    coordinates = Coordinates.of(sequence=range(inputs.shape[1]))
-    columns: list[Tensor] = []
-    handle = model.readout.register_forward_pre_hook(lambda _, given: columns.append(given[0][:, -1, 1:]))
-    try:
-        outputs = [model(chunk[..., None], coordinates)[:, -1, 0] for chunk in inputs.split(at_once)]
-    finally:
-        handle.remove()
-    return torch.cat(columns), torch.cat(outputs)
+def _line(
+    values: Sequence[float], table: Float[ndarray, " value"]
+) -> tuple[ndarray, ndarray, ndarray, float]:
+    """A constant, and a turn at every value but the last."""
+    if len(table) == 1:
+        return np.zeros((1, 0)), np.ones(1), table, 0.0
+    slopes = np.diff(table) / np.diff(values)
+    turns = np.diff(slopes, prepend=0.0)
+    up = np.concatenate([[0.0], np.ones(len(turns))])[:, None]
+    offsets = np.concatenate([[1.0], -np.array(values[:-1])])
+    return up, offsets, np.concatenate([table[:1], turns]), float(np.abs(slopes).max())
+
+
+def _corners(table: Float[ndarray, "..."]) -> tuple[ndarray, ndarray, ndarray, float]:
+    """A constant, and a unit for every corner."""
+    if table.size > MOST_UNITS:
+        raise OrdinateError(
+            f"a table of {table.ndim} tokens takes {table.size} units of an FFN: take at most {MOST_UNITS}"
+        )
+    centre = (float(table.max()) + float(table.min())) / 2
+    corners = np.array(list(product(SIGNS, repeat=table.ndim)))
+    up = np.concatenate([np.zeros((1, table.ndim)), corners])
+    offsets = np.concatenate([[1.0], np.full(len(corners), 1.0 - table.ndim)])
+    heights = np.concatenate([[centre], table.ravel() - centre])
+    return up, offsets, heights, float(np.abs(heights[1:]).max())

@@ -12,8 +12,8 @@ from typing import Any
 from ordinate.errors import OrdinateError
 from ordinate.papers.theory.advice.memory import ADAPTIVE, FIXED, SPARSE, Memory
 from ordinate.papers.theory.biases import LIN, LOG, Bias
+from ordinate.papers.theory.fetch import Needs, needs
 from ordinate.papers.theory.fits import FLOAT64
-from ordinate.papers.theory.needs import Needs, needs
 
 ERROR = 0.1
 """To which a head's sum should fetch a memory."""

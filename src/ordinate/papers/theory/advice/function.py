@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Generator, Tensor
+from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError, nearest
@@ -40,10 +41,11 @@ class FunctionTask(Scalars):
     )
     tokens: AnyTokens = Signs()
 
+    @override
     def lengths(self) -> tuple[int, ...]:
-        """The one given."""
         return (self.length,)
 
+    @override
     def coordinates(self, length: int) -> Coordinates:
         """Token t has ordinate t; a shorter sequence might not hold the furthest lag."""
         if length < self.length:
@@ -52,13 +54,14 @@ class FunctionTask(Scalars):
             )
         return fields_of(token=length)
 
+    @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
-        """Draw tokens, and ask the function."""
         check_count(count)
         coordinates = self.coordinates(self.length if length is None else length)
         inputs = self.tokens.draw(count, len(coordinates), generator).unsqueeze(-1)
         return Batch(inputs, self.reference(inputs), coordinates)
 
+    @override
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
@@ -77,14 +80,14 @@ class FunctionTask(Scalars):
             )
         return answer.to(inputs)[..., None]
 
+    @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        """Draw one token anew."""
         inputs = batch.input.clone()
         inputs[:, token] = self.tokens.draw(len(inputs), 1, generator).to(inputs)
         return inputs
 
+    @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the numbers, and the answers."""
         pairs = zip(batch.input[..., 0], batch.target[..., 0], strict=True)
         return [{"input": write_short(x), "target": write_short(y)} for x, y in pairs]
 

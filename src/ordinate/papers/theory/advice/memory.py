@@ -17,9 +17,8 @@ from pydantic import ValidationError
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
-from ordinate.papers.theory.advice.fall import Fall, find_fall
+from ordinate.papers.theory.advice.evidence import OFTEN, Fall, chosen_by_rest, find_fall, nesting, searches
 from ordinate.papers.theory.advice.probe import Lag, Probe, Report, difference, draw_probe
-from ordinate.papers.theory.advice.selection import OFTEN, chosen_by_rest, nesting, searches
 
 FIXED, ADAPTIVE, SPARSE, DENSE = KINDS = ("fixed", "adaptive", "essentially sparse", "dense")
 SHORT = 16

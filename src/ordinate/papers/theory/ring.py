@@ -1,4 +1,7 @@
-"""Three linear models of attention by position alone, and the data each is trained on.
+"""The ring: what training on a part of it asks for, and three linear models of attention by position alone.
+
+On a ring, everything depends on differences of places: a vector c of n numbers stands for the circulant matrix
+C[i, r] = c[(i - r) mod n]. The models, and the data each is trained on:
 
     absolute    yhat_i = sum_r (p_i . p_r) <v, x_r>
     shifted     the same model, trained on all shifts of the filled window
@@ -17,10 +20,104 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.theory.supervision import all_windows, circulant, first_window, sum_by_difference
+
+
+def circulant(by_difference: Float[Tensor, "*seed place"]) -> Float[Tensor, "*seed place place"]:
+    """C[i, r] = c[(i - r) mod n].
+
+    >>> circulant(torch.tensor([1.0, 2.0, 3.0])).tolist()
+    [[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [3.0, 2.0, 1.0]]
+    """
+    place = torch.arange(by_difference.shape[-1], device=by_difference.device)
+    return by_difference[..., (place[:, None] - place) % len(place)]
+
+
+def sum_by_difference(matrix: Float[Tensor, "*seed place place"]) -> Float[Tensor, "*seed place"]:
+    """The sums over each difference (i - r) mod n; the adjoint of `circulant`.
+
+    >>> sum_by_difference(torch.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [5.0, 5.0]
+    """
+    n = matrix.shape[-1]
+    place = torch.arange(n, device=matrix.device)
+    rows = (place[:, None] + place) % n  # difference d and key r meet at row d + r
+    return matrix[..., rows, place].sum(-1)
+
+
+def wanted(ring: Ring) -> Float[Tensor, " place"]:
+    """What place i takes from place i - j: a at 0, b_k at k and -k, else nothing.
+
+    >>> wanted(Ring(places=5, filled=2, own=2.0, neighbours=(0.5,))).tolist()
+    [2.0, 0.5, 0.0, 0.0, 0.5]
+    """
+    weights = torch.zeros(ring.places, dtype=torch.float64)
+    weights[0] = ring.own
+    for k, weight in enumerate(ring.neighbours, start=1):
+        weights[k] = weights[-k] = weight
+    return weights
+
+
+def first_window(ring: Ring) -> Int[Tensor, "1 filled"]:
+    """The places that training fills.
+
+    >>> first_window(Ring(places=5, filled=3)).tolist()
+    [[0, 1, 2]]
+    """
+    return torch.arange(ring.filled)[None]
+
+
+def all_windows(ring: Ring) -> Int[Tensor, "window filled"]:
+    """The filled places and all their shifts around the ring.
+
+    >>> all_windows(Ring(places=3, filled=2, neighbours=(0.5,))).tolist()
+    [[0, 1], [1, 2], [2, 0]]
+    """
+    return (torch.arange(ring.places)[:, None] + first_window(ring)) % ring.places
+
+
+def pairs_seen(windows: Int[Tensor, "window filled"], places: int) -> Float[Tensor, "place place"]:
+    """In how many windows both places of a pair lie.
+
+    >>> pairs_seen(torch.tensor([[0, 1], [1, 2]]), 3).tolist()
+    [[1.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    inside = torch.zeros(len(windows), places, dtype=torch.float64)
+    inside.scatter_(1, windows, 1.0)
+    return inside.T @ inside
+
+
+def differences_seen(ring: Ring) -> Float[Tensor, " place"]:
+    """c_j, in how many places of a window a difference j occurs: n1 - |j|, on the ring.
+
+    >>> differences_seen(Ring(places=7, filled=3)).tolist()
+    [3.0, 2.0, 1.0, 0.0, 0.0, 1.0, 2.0]
+    """
+    return pairs_seen(all_windows(ring), ring.places)[:, 0]
+
+
+def least_response(ring: Ring) -> float:
+    """min over w of a + 2 sum_k b_k cos(k w), over the frequencies w of this ring.
+
+    Inner products p_i . p_r form a matrix without negative eigenvalues; a shift-invariant target has this as its
+    least one. Where it is negative, no absolute positions reach zero loss under all shifts.
+
+    >>> round(least_response(Ring(places=51, filled=10, own=2.0, neighbours=(0.5,))), 3)
+    1.002
+    """
+    return float(torch.fft.fft(wanted(ring)).real.min())
+
+
+def expressible(ring: Ring) -> bool:
+    """Whether inner products of positions can be what the task wants at every difference.
+
+    >>> expressible(Ring(own=1.0, neighbours=(0.5,))), expressible(Ring(own=1.0, neighbours=(0.8,)))
+    (True, False)
+    """
+    return least_response(ring) >= -1e-12 * max(1.0, abs(ring.own))
 
 
 class Parameters(NamedTuple):
@@ -75,14 +172,15 @@ class Absolute(LinearModel):
 
     shifts: bool = False
 
+    @override
     def windows(self, ring: Ring) -> Int[Tensor, "window filled"]:
-        """The first window, or all."""
         return all_windows(ring) if self.shifts else first_window(ring)
 
+    @override
     def matrix(self, positions: Float[Tensor, "seed place *vector"]) -> Float[Tensor, "seed place place"]:
-        """All inner products."""
         return positions @ positions.mT
 
+    @override
     def pull(
         self,
         positions: Float[Tensor, "seed place *vector"],
@@ -91,6 +189,7 @@ class Absolute(LinearModel):
         """dL/dP = (S + S^T) P for S = dL/dM."""
         return (slope + slope.mT) @ positions
 
+    @override
     def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, "place *vector"]:
         """Gaussian vectors of norm about 1, so that inner products are about 1 / sqrt(d)."""
         shape = (ring.places, ring.dimension)
@@ -101,14 +200,15 @@ class Absolute(LinearModel):
 class Relative(LinearModel):
     """M[i, r] = a_{i-r}: one number a difference."""
 
+    @override
     def windows(self, ring: Ring) -> Int[Tensor, "window filled"]:
-        """The first window."""
         return first_window(ring)
 
+    @override
     def matrix(self, positions: Float[Tensor, "seed place *vector"]) -> Float[Tensor, "seed place place"]:
-        """The circulant of a."""
         return circulant(positions)
 
+    @override
     def pull(
         self,
         positions: Float[Tensor, "seed place *vector"],
@@ -117,6 +217,7 @@ class Relative(LinearModel):
         """Sum over the pairs of each difference."""
         return sum_by_difference(slope)
 
+    @override
     def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, "place *vector"]:
         """Numbers of size 1 / sqrt(d): inner products of Gaussian key vectors with a unit query."""
         return torch.randn(ring.places, generator=random, dtype=torch.float64) / math.sqrt(ring.dimension)

@@ -1,10 +1,11 @@
-"""Constructed adaptive memories in the sup norm, measured in the arithmetic of the model.
+"""Constructed models in the sup norm, measured in their own arithmetic.
 
 Short sequences are all listed. In longer ones, once the tokens that are found are chosen, all indices are known, every
 memory is a linear function of the other tokens, and its worst input has their signs.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -12,20 +13,81 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.memories import AdaptiveMemory
 from ordinate.models.memory import MemoryTransformer
 from ordinate.papers.theory.adaptive import Plan
-from ordinate.papers.theory.construct import LISTED, Evaluated, run_model
+from ordinate.papers.theory.construct import Readout
+from ordinate.papers.theory.fetch import Indexed
 from ordinate.papers.theory.fits import Fit
-from ordinate.papers.theory.indexed import Indexed
 
+LISTED = 16
+"""Tokens up to which all inputs of +-1 are listed."""
+CHUNK = 4096
+"""Inputs that go through a model at once."""
 MOST_LISTED = 2**LISTED
 """Sequences that are listed: those of 16 tokens +-1."""
 MOST_FOUND = 4096
 """Combinations of tokens that are found, in longer sequences."""
 AT_ONCE = 2**20
 """Scores of one head that are computed at once."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A model in the sup norm over inputs of +-1, at the last token of a sequence."""
+
+    memories: tuple[float, ...]
+    """The largest error at each memory."""
+    output: float
+    """The largest error of the output, or a bound of it."""
+    exact: bool
+    """Whether an input reaches the output's error, beyond 16 tokens the worst but for rounding; else it is a bound."""
+    inputs: int
+    """Inputs that went through the model."""
+
+
+@torch.no_grad()
+def evaluate_model(model: MemoryTransformer, lags: Sequence[int], readout: Readout, length: int) -> Evaluated:
+    """The sup norm of a model minus its target, measured in the model's own arithmetic.
+
+    Up to 16 tokens all 2^n inputs go through the model. Beyond, since attention is linear, the input that is worst for
+    a memory has the signs of the memory's response to single tokens, up to rounding; and both readouts change by at
+    most the change of the memories' sum, whose worst input is found in the same way.
+    """
+    last = torch.eye(length, dtype=torch.float64)
+    targets = torch.stack([last[length - 1 - lag] for lag in lags], dim=1)
+    if length <= LISTED:
+        bits = torch.arange(2**length)[:, None] >> torch.arange(length)
+        inputs = (bits % 2 * 2 - 1).double()
+        memories, outputs = run_model(model, inputs)
+        wanted = inputs @ targets
+        found = (memories - wanted).abs().amax(0)
+        largest = float((outputs - readout.target(wanted)).abs().max())
+        return Evaluated(tuple(found.tolist()), largest, True, len(inputs))
+    response = run_model(model, last)[0] - targets
+    signs = torch.sign(torch.cat([response, response.sum(1, keepdim=True)], dim=1)).T
+    worst = torch.where(signs == 0, 1.0, signs)
+    errors = run_model(model, worst)[0] - worst @ targets
+    found = errors[: len(lags)].diagonal().abs()
+    return Evaluated(
+        tuple(found.tolist()), float(errors[-1].sum().abs()), readout.linear, len(last) + len(worst)
+    )
+
+
+def run_model(
+    model: MemoryTransformer, inputs: Float[Tensor, "input token"], at_once: int = CHUNK
+) -> tuple[Float[Tensor, "input column"], Float[Tensor, " input"]]:
+    """The columns behind x_t in front of the readout, the memories first, and the output, both at the last token."""
+    coordinates = Coordinates.of(sequence=range(inputs.shape[1]))
+    columns: list[Tensor] = []
+    handle = model.readout.register_forward_pre_hook(lambda _, given: columns.append(given[0][:, -1, 1:]))
+    try:
+        outputs = [model(chunk[..., None], coordinates)[:, -1, 0] for chunk in inputs.split(at_once)]
+    finally:
+        handle.remove()
+    return torch.cat(columns), torch.cat(outputs)
 
 
 @torch.no_grad()
