@@ -122,7 +122,7 @@ def test_the_task_and_the_encoding_of_contributing_work(forgotten):
     from ordinate.lab.tasks import make_task
     from ordinate.models import Standard, build_model
 
-    *task_codes, encoding_code = python_blocks("CONTRIBUTING.md")
+    *task_codes, encoding_code, _ = python_blocks("CONTRIBUTING.md")
     names: dict = {"__name__": "contributing"}
     for code, name in zip(task_codes, ("steps", "Steps"), strict=True):
         exec(code, names)
@@ -144,6 +144,20 @@ def test_the_tasks_of_your_own_work(forgotten):
     for name, given, answers in [("running-range", "3 1 4", [0, 2, 3]), ("swap", "0 1 3", [1, 0, 2])]:
         assert make_task(name).parse(given).target.flatten().tolist() == answers
     assert make_task("swap", by=2).parse("0 1 3").target.tolist() == [[2, 3, 1]]
+
+
+def test_the_figure_of_contributing_works(tmp_path):
+    from tests.papers.inline import Inline
+
+    code = python_blocks("CONTRIBUTING.md")[-1]
+    assert len(code.splitlines()) < 20
+    names: dict = {}
+    exec(code, names)
+    (figure,) = names["FIGURES"]
+    result = figure.reproduce("smoke", tmp_path, engine=Inline())
+    assert [claim.verdict for claim in result.claims] == [None]
+    assert result.table[1][0][:2] == ["min", "positional"]
+    assert result.files["png"].is_file()
 
 
 def test_the_relation_of_the_concepts_is_shown_as_it_prints(capsys):
