@@ -1,7 +1,6 @@
 """What a claim says of a number, and what an interval says of the claim."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,7 +11,7 @@ Verdict: TypeAlias = Literal["supported", "contradicted", "inconclusive"]
 
 
 @dataclass(frozen=True)
-class Predicate(ABC):
+class Predicate:
     """What a claim says of a number: that it lies in the range from `lowest` to `highest`, ends included.
 
     An interval wholly inside supports the claim, one wholly outside contradicts it, others decide nothing.
@@ -20,15 +19,12 @@ class Predicate(ABC):
 
     kind: ClassVar[str]
 
-    @property
-    @abstractmethod
-    def lowest(self) -> float:
-        """Smallest number that satisfies the claim."""
+    lowest: float
+    highest: float
+    text: str
 
-    @property
-    @abstractmethod
-    def highest(self) -> float:
-        """Largest number that satisfies the claim."""
+    def __str__(self) -> str:
+        return self.text
 
     def judge(self, measured: Interval) -> Verdict:
         """Return what the whole interval says."""
@@ -41,21 +37,19 @@ class Predicate(ABC):
     def to_dict(self) -> dict[str, str | float | None]:
         """Return kind, text and range for JSON; `None` where the range has no end."""
         lowest, highest = (end if math.isfinite(end) else None for end in (self.lowest, self.highest))
-        return {"kind": self.kind, "text": str(self), "lowest": lowest, "highest": highest}
+        return {"kind": self.kind, "text": self.text, "lowest": lowest, "highest": highest}
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> "Predicate":
         """Return the predicate that `to_dict` wrote."""
-        if document["kind"] == AtLeast.kind:
-            return AtLeast(document["lowest"])
-        if document["kind"] == AtMost.kind:
-            return AtMost(document["highest"])
+        lowest, highest = document["lowest"], document["highest"]
         if document["kind"] == Between.kind:
-            return Between(document["lowest"], document["highest"])
-        return Within(document["highest"])
+            return Between(lowest, highest)
+        if document["kind"] == AtLeast.kind:
+            return AtLeast(lowest)
+        return (AtMost if document["kind"] == AtMost.kind else Within)(highest)
 
 
-@dataclass(frozen=True)
 class AtLeast(Predicate):
     """The number is `bound` or more.
 
@@ -63,41 +57,21 @@ class AtLeast(Predicate):
     'at least 100'
     """
 
-    kind: ClassVar[str] = "at least"
-    bound: float | int
+    kind = "at least"
 
-    @property
-    def lowest(self) -> float:  # noqa: D102
-        return float(self.bound)
-
-    @property
-    def highest(self) -> float:  # noqa: D102
-        return math.inf
-
-    def __str__(self) -> str:
-        return f"at least {self.bound:g}"
+    def __init__(self, bound: float | int) -> None:
+        super().__init__(float(bound), math.inf, f"at least {bound:g}")
 
 
-@dataclass(frozen=True)
 class AtMost(Predicate):
     """The number is `bound` or less."""
 
-    kind: ClassVar[str] = "at most"
-    bound: float | int
+    kind = "at most"
 
-    @property
-    def lowest(self) -> float:  # noqa: D102
-        return -math.inf
-
-    @property
-    def highest(self) -> float:  # noqa: D102
-        return float(self.bound)
-
-    def __str__(self) -> str:
-        return f"at most {self.bound:g}"
+    def __init__(self, bound: float | int) -> None:
+        super().__init__(-math.inf, float(bound), f"at most {bound:g}")
 
 
-@dataclass(frozen=True)
 class Between(Predicate):
     """The number lies from `low` to `high`.
 
@@ -105,27 +79,14 @@ class Between(Predicate):
     'supported'
     """
 
-    kind: ClassVar[str] = "between"
-    low: float | int
-    high: float | int
+    kind = "between"
 
-    def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise ValueError(f"a range runs from low to high, got {self.low:g} to {self.high:g}")
-
-    @property
-    def lowest(self) -> float:  # noqa: D102
-        return float(self.low)
-
-    @property
-    def highest(self) -> float:  # noqa: D102
-        return float(self.high)
-
-    def __str__(self) -> str:
-        return f"between {self.low:g} and {self.high:g}"
+    def __init__(self, low: float | int, high: float | int) -> None:
+        if not low <= high:
+            raise ValueError(f"a range runs from low to high, got {low:g} to {high:g}")
+        super().__init__(float(low), float(high), f"between {low:g} and {high:g}")
 
 
-@dataclass(frozen=True)
 class Within(Predicate):
     """Equivalence: the ratio of two things lies between 1/factor and factor.
 
@@ -133,20 +94,9 @@ class Within(Predicate):
     'supported'
     """
 
-    kind: ClassVar[str] = "within a factor"
-    factor: float | int
+    kind = "within a factor"
 
-    def __post_init__(self) -> None:
-        if not self.factor >= 1:
-            raise ValueError(f"a factor is 1 or more, got {self.factor:g}")
-
-    @property
-    def lowest(self) -> float:  # noqa: D102
-        return 1 / self.factor
-
-    @property
-    def highest(self) -> float:  # noqa: D102
-        return float(self.factor)
-
-    def __str__(self) -> str:
-        return f"within a factor {self.factor:g}"
+    def __init__(self, factor: float | int) -> None:
+        if not factor >= 1:
+            raise ValueError(f"a factor is 1 or more, got {factor:g}")
+        super().__init__(1 / factor, float(factor), f"within a factor {factor:g}")
