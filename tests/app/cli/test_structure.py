@@ -52,28 +52,32 @@ def first(store):
 # discover
 
 
-def test_discover_shows_the_evidence_and_a_line_to_paste(call):
-    answer = call("discover", "addition", "--set", "width=6", "--count", 10_000)
+def test_discover_shows_what_it_found_and_a_line_to_paste(call):
+    """The page for a reader holds every fact of the document for a program; how it says them is free."""
+    words = ("discover", "addition", "--set", "width=6", "--count", 10_000)
+    document, answer = call(*words, "--json").json, call(*words)
     assert answer.code == 0, answer.err
-    for words in (
-        "addition at length 4 and 5, 10000 samples",
-        "keys in 'first': window",
-        "kept",
-        "more, all 0",
-        "relation: aligned('first', 'second') * window(back=",
-    ):
-        assert words in answer.out
-    line = next(line for line in answer.out.splitlines() if line.startswith("encoding = "))
-    encoding = tomllib.loads(line)["encoding"]
-    document = {"name": "x", "task": "addition", "model": {"kind": "encoder", "encoding": encoding}}
-    (chosen,) = Recipe.parse(document).model.encoding
-    assert f"relation: {chosen.relation[0]}" in answer.out
+    lines = answer.out.splitlines()
+    for evidence in document["evidence"]:
+        shown = [line for line in lines if f"'{evidence['field']}'" in line]
+        assert shown
+        assert evidence["structure"] == "still" or any(evidence["structure"] in line for line in shown)
+    for fact in (*document["lengths"], document["count"], document["threshold"]):
+        assert str(fact) in lines[0]
+    assert any(document["relation"]["text"] in line for line in lines)
+    assert document["toml"] in lines
+    encoding = tomllib.loads(document["toml"])["encoding"]
+    recipe = {"name": "x", "task": "addition", "model": {"kind": "encoder", "encoding": encoding}}
+    (chosen,) = Recipe.parse(recipe).model.encoding
+    assert str(chosen.relation[0]) == document["relation"]["text"]
 
 
 def test_discover_offers_a_token_that_never_changes(call):
-    answer = call("discover", "multiplication", "--count", 2000)
-    assert "'sign' never changes: for heads to look at where a window finds no key" in answer.out
-    assert "relation: uniform('multiplier', 'sign') | aligned('multiplicand')" in answer.out
+    words = ("discover", "multiplication", "--count", 2000)
+    document = call(*words, "--json").json
+    assert [e["field"] for e in document["evidence"] if e["structure"] == "still"] == ["sign"]
+    assert document["relation"]["text"].startswith("uniform('multiplier', 'sign') | aligned('multiplicand')")
+    assert "'sign' never changes" in call(*words).out
 
 
 def test_discover_as_json(call):
