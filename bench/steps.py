@@ -12,7 +12,7 @@ from bench.rows import Progress, Row, at_least
 from bench.settings import Settings
 from ordinate.lab.threads import threads
 from ordinate.lab.training.muon import rounds, rounds_of_squares
-from ordinate.models.dropout import dropout
+from ordinate.models.encoder import dropout
 
 SUMMARY = "parts of a training step: Muon's orthogonal parts, dropout"
 RATE = 0.1

@@ -41,6 +41,9 @@ def _refusal(detail: "ErrorDetails", where: str, model: "type[BaseModel]") -> st
         inner = model
         for key in keys[:-1]:
             inner = _annotation(inner, key)
+        if keys[-1] in inner.model_fields:
+            older = inner.model_fields[keys[-1]].alias
+            return f"{place!r} is given under its older name {older!r} too: write one of them"
         return f"unknown key {place!r}: {nearest(keys[-1], inner.model_fields)}"
     if detail["type"] == "missing":
         return f"{place!r} is missing: add it"

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.models import dropout as module
-from ordinate.models.dropout import Dropout, dropout
+from ordinate.models import encoder as module
+from ordinate.models.encoder import Dropout, dropout
 
 COUNT = 1 << 18
 

@@ -15,7 +15,7 @@ from ordinate.kinds import choose
 from ordinate.lab.tasks import TASKS, make_task
 from ordinate.lab.tasks.arithmetic.digits import TIMES
 from ordinate.models import MODELS, ResidualEncoder, build_model
-from ordinate.models.encoder import IDLE, GatedPerceptron
+from ordinate.models.encoder import NULL_LOOP, GatedPerceptron
 from ordinate.relations import aligned, leap, uniform, window
 
 TASK = make_task("addition", digits=2, width=3)
@@ -164,21 +164,25 @@ def test_a_recipe_can_ask_for_gated_perceptrons():
     assert more == 8 * 64 + 8
 
 
-def test_layers_in_front_and_behind_are_gone_through_once():
-    model = build_model(ResidualEncoder(**{**SMALL, "layers": 3}, loops=2, once=(1, 1)), TASK, seed=0)
+def test_layers_in_front_and_behind_are_passed_one_time():
+    model = build_model(
+        ResidualEncoder(**{**SMALL, "layers": 3}, loops=2, unlooped_layers=(1, 1)), TASK, seed=0
+    )
     batch, order = batch_of(TASK), []
     for number, layer in enumerate(model.layers):
         layer.register_forward_hook(lambda *_, number=number: order.append(number))
     model(batch.input, batch.coordinates)
     assert order == [0, 1, 1, 2]
-    for once in ((2, 1), (-1, 0)):
+    for unlooped in ((2, 1), (-1, 0)):
         with pytest.raises(OrdinateError, match="fewer layers than the model has"):
-            choose({"kind": "encoder", "layers": 3, "once": once}, MODELS, "model")
+            choose({"kind": "encoder", "layers": 3, "unlooped_layers": unlooped}, MODELS, "model")
 
 
-def test_loops_may_stay_in_training_and_never_in_a_test():
+def test_loops_may_be_repeated_in_training_and_never_in_a_test():
     options = {**SMALL, "layers": 1}
-    model = build_model(ResidualEncoder(**options, loops=4, trained_loops=(5, 7), stay=0.5), TASK, seed=0)
+    model = build_model(
+        ResidualEncoder(**options, loops=4, trained_loops=(5, 7), repeat_loop_prob=0.5), TASK, seed=0
+    )
     torch.manual_seed(0)
     drawn = [model._loops() for _ in range(50)]
     assert {len(loops) for loops in drawn} == {5, 6, 7}
@@ -190,20 +194,22 @@ def test_loops_may_stay_in_training_and_never_in_a_test():
     assert model._loops() == [0, 1, 2, 3]
 
 
-def test_loops_may_be_idle_in_training_and_go_on_where_they_were():
+def test_null_loops_in_training_and_the_others_go_on_where_they_were():
     options = {**SMALL, "layers": 1, "encoding": (Pairwise(relation=(leap(),)),), "attention": ContentClass()}
     model = build_model(
-        ResidualEncoder(**options, loops=4, trained_loops=(6, 8), stay=0.3, idle=0.4), TASK, seed=0
+        ResidualEncoder(**options, loops=4, trained_loops=(6, 8), repeat_loop_prob=0.3, null_loop_prob=0.4),
+        TASK,
+        seed=0,
     )
     torch.manual_seed(0)
     drawn = [model._loops() for _ in range(50)]
     assert {len(loops) for loops in drawn} == {6, 7, 8}
-    assert any(loops[0] == IDLE for loops in drawn)
+    assert any(loops[0] == NULL_LOOP for loops in drawn)
     for loops in drawn:
-        busy = [loop for loop in loops if loop != IDLE]
-        assert busy[:1] in ([0], [])
-        assert all(after - before in (0, 1) for before, after in pairwise(busy))
-    late = sum(loop == IDLE for loops in drawn for loop in loops) / sum(map(len, drawn))
+        real = [loop for loop in loops if loop != NULL_LOOP]
+        assert real[:1] in ([0], [])
+        assert all(after - before in (0, 1) for before, after in pairwise(real))
+    late = sum(loop == NULL_LOOP for loops in drawn for loop in loops) / sum(map(len, drawn))
     assert 0.3 < late < 0.5
     model.eval()
     assert model._loops() == [0, 1, 2, 3]
@@ -211,9 +217,15 @@ def test_loops_may_be_idle_in_training_and_go_on_where_they_were():
     assert model.train()(batch.input, batch.coordinates).isfinite().all()
 
 
-def test_loops_that_start_anew_add_to_what_entered_the_first():
-    options = {**SMALL, "layers": 3, "once": (1, 1), "encoding": RELATED, "attention": ContentClass()}
-    model = build_model(ResidualEncoder(**options, loops=3, anew=True), TASK, seed=0).eval()
+def test_with_inject_input_loops_add_to_the_input_of_the_first():
+    options = {
+        **SMALL,
+        "layers": 3,
+        "unlooped_layers": (1, 1),
+        "encoding": RELATED,
+        "attention": ContentClass(),
+    }
+    model = build_model(ResidualEncoder(**options, loops=3, inject_input=True), TASK, seed=0).eval()
     batch = batch_of(TASK)
     seen = F.one_hot(batch.input, TASK.features).float()
     first, middle, last = model.layers
@@ -225,8 +237,8 @@ def test_loops_that_start_anew_add_to_what_entered_the_first():
     torch.testing.assert_close(model(batch.input, batch.coordinates), by_hand)
 
 
-def test_loops_that_start_anew_settle_where_sums_would_grow():
-    options = {**SMALL, "layers": 1, "encoding": RELATED, "attention": ContentClass(), "anew": True}
+def test_with_inject_input_loops_settle_where_sums_would_grow():
+    options = {**SMALL, "layers": 1, "encoding": RELATED, "attention": ContentClass(), "inject_input": True}
     models = [build_model(ResidualEncoder(**options, loops=n), TASK, seed=0).eval() for n in (2, 50)]
     batch = batch_of(TASK)
     for model in models:
@@ -234,3 +246,37 @@ def test_loops_that_start_anew_settle_where_sums_would_grow():
             parameter.data.mul_(0.1)  # a contraction: loops settle
     few, many = (model(batch.input, batch.coordinates) for model in models)
     torch.testing.assert_close(few, many, rtol=0.05, atol=0.05)
+
+
+RENAMED = {
+    "once": ("unlooped_layers", (1, 1)),
+    "stay": ("repeat_loop_prob", 0.3),
+    "idle": ("null_loop_prob", 0.4),
+    "anew": ("inject_input", True),
+}
+
+
+@pytest.mark.parametrize("older", RENAMED)
+def test_older_keys_of_recipes_are_read_and_stored(older):
+    """Stored runs have them, and their keys are made of them."""
+    name, value = RENAMED[older]
+    options = {"kind": "encoder", "layers": 4}
+    by_both = [choose(options | {key: value}, MODELS, "model") for key in (older, name)]
+    assert by_both[0] == by_both[1]
+    for chosen in by_both:
+        assert getattr(chosen, name) == value
+        stored = chosen.model_dump(mode="json")
+        assert stored[older] == (list(value) if isinstance(value, tuple) else value)
+        assert name not in stored
+    with pytest.raises(OrdinateError) as refusal:
+        choose(options | {older: value, name: value}, MODELS, "model")
+    assert (
+        str(refusal.value) == f"'model.{name}' is given under its older name {older!r} too: write one of them"
+    )
+
+
+def test_what_is_wrong_is_said_with_the_name_of_now():
+    with pytest.raises(
+        OrdinateError, match=r"model.null_loop_prob = 2 is not allowed.*\(null_loop_prob: share"
+    ):
+        choose({"kind": "encoder", "idle": 2}, MODELS, "model")

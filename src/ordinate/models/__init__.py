@@ -1,22 +1,35 @@
-"""Models: Transformers assembled from parts."""
+"""Models: Transformers assembled from parts, and the one table of their kinds."""
 
-from ordinate.models.concat import ConcatBlock, ConcatTransformer
-from ordinate.models.decoder import Decoder, PositionalDecoder
-from ordinate.models.encoder import Encoder
-from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm, PostNorm, PreNorm
-from ordinate.models.memory_settings import Memory
-from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
-from ordinate.models.registry import MODELS, build_model
-from ordinate.models.settings import (
+import torch
+
+from ordinate.models.concat import (
     ABLATION,
     MIXED_TYPES,
+    ConcatBlock,
+    ConcatTransformer,
     Hybrid,
-    Model,
-    ModelSettings,
     Positional,
-    ResidualEncoder,
     Standard,
 )
+from ordinate.models.decoder import Decoder, PositionalDecoder
+from ordinate.models.encoder import Encoder, ResidualEncoder
+from ordinate.models.inputs import Problem
+from ordinate.models.memory import Ffn, Memory, MemoryTransformer, NoNorm, PostNorm, PreNorm
+from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
+from ordinate.models.settings import Model, ModelSettings
+
+MODELS: dict[str, type[ModelSettings]] = {
+    kind.name: kind
+    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory)
+}
+
+
+def build_model(settings: ModelSettings, task: Problem, *, seed: int) -> Model:
+    """Build a model whose first weights depend on the seed alone; the global generator is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return settings.build(task)
+
 
 __all__ = [
     "ABLATION",

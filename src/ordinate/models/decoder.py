@@ -12,10 +12,11 @@ from typing import ClassVar
 
 from pydantic import Field, model_validator
 from torch import nn
+from typing_extensions import override
 
 from ordinate.attention import ConcatAttention, ContentKeys, MultiHead, PositionalAttention
 from ordinate.encodings import BuildSpec, Combined, Encoding, Learned, OneHot, Pairwise, VectorEncoding
-from ordinate.models.encoder import Encoder
+from ordinate.models.encoder import Encoder, ResidualEncoder
 from ordinate.models.inputs import Problem
 from ordinate.models.settings import Encodings, ModelSettings, needs_vectors
 from ordinate.relations import causal
@@ -39,8 +40,8 @@ class DecoderSettings(ModelSettings):
     def attention(self, encoding: Encoding, layer: int) -> MultiHead | ConcatAttention:
         """One layer of this kind's attention."""
 
+    @override
     def build(self, task: Problem) -> Encoder:
-        """Assemble the model."""
         layers, dim = self.layers or 3, self.width // self.heads
         positions = self.build_encoding(task.trained(), layers, dim)
         encoding = positions
@@ -48,9 +49,8 @@ class DecoderSettings(ModelSettings):
             back = Pairwise(relation=(causal(),)).build(BuildSpec(task.trained(), layers, self.heads, dim))
             encoding = Combined(positions, back)
         model = Encoder(
-            task.features,
-            task.outputs,
-            self.hidden,
+            task,
+            ResidualEncoder(layers=layers, heads=self.heads, width=self.width, hidden=self.hidden),
             [self.attention(positions, layer) for layer in range(layers)],
             encoding,
             embed_positions=self.embed_positions,
@@ -59,27 +59,29 @@ class DecoderSettings(ModelSettings):
         return model
 
 
-class Decoder(DecoderSettings):
+class Decoder(
+    DecoderSettings,
+    name="decoder",
+    summary="tokens see what is before them; queries and keys from tokens that carry positions",
+):
     """The standard twin. One-hot positions beside a one-hot token are a trained vector for each, and their sum."""
 
-    name: ClassVar[str] = "decoder"
-    summary: ClassVar[str] = (
-        "tokens see what is before them; queries and keys from tokens that carry positions"
-    )
     embed_positions: ClassVar[bool] = True
 
     encoding: Encodings = (OneHot().settings,)
 
+    @override
     def attention(self, encoding: Encoding, layer: int) -> ContentKeys:
-        """Queries and keys from the tokens."""
         return ContentKeys(self.width, self.heads, layer)
 
 
-class PositionalDecoder(DecoderSettings):
+class PositionalDecoder(
+    DecoderSettings,
+    name="positional-decoder",
+    summary="tokens see what is before them; queries and keys from trained positions only",
+):
     """Queries and keys from position vectors only; tokens carry no position."""
 
-    name: ClassVar[str] = "positional-decoder"
-    summary: ClassVar[str] = "tokens see what is before them; queries and keys from trained positions only"
     embed_positions: ClassVar[bool] = False
 
     encoding: Encodings = (Learned(width=60, std=STD).settings,)
@@ -89,8 +91,8 @@ class PositionalDecoder(DecoderSettings):
         needs_vectors(self.encoding)
         return self
 
+    @override
     def attention(self, encoding: Encoding, layer: int) -> PositionalAttention:
-        """Queries and keys from P, split over the heads."""
         assert isinstance(encoding, VectorEncoding)
         return PositionalAttention(self.width, self.heads, encoding, layer, self.width // self.heads)
 

@@ -34,7 +34,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, NoPosition, VectorEncoding
 
 if TYPE_CHECKING:
-    pass
+    from ordinate.models.concat import ConcatTransformer
 
 
 class Layer(NamedTuple):

@@ -12,11 +12,11 @@ through instead: they are those of z.
 
 import math
 from abc import abstractmethod
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from typing_extensions import override
 
 from ordinate.kinds import Kind
 
@@ -34,22 +34,21 @@ class Precision(Kind):
         return z + (self.rounded(z) - z).detach()
 
 
-class WholeNumbers(Precision):
+class WholeNumbers(Precision, name="lin", summary="to whole numbers, the lags of rpe-lin"):
     """round(z); half goes to the even neighbour.
 
     >>> WholeNumbers().apply(torch.tensor([1.2, -0.7, 2.5]))
     tensor([ 1., -1.,  2.])
     """
 
-    name: ClassVar[str] = "lin"
-    summary: ClassVar[str] = "to whole numbers, the lags of rpe-lin"
-
+    @override
     def rounded(self, z: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """The nearest whole number."""
         return z.round()
 
 
-class LogsOfWholeNumbers(Precision):
+class LogsOfWholeNumbers(
+    Precision, name="log", summary="to logarithms of whole numbers from 1 on, the lags of rpe-log"
+):
     """log(round(exp(z))), and 0 = log(1) where e^z is below 1, for which the formula has no number.
 
     Where all numbers as large as e^z are whole, z is as it was.
@@ -58,11 +57,8 @@ class LogsOfWholeNumbers(Precision):
     tensor([1., 1., 3.])
     """
 
-    name: ClassVar[str] = "log"
-    summary: ClassVar[str] = "to logarithms of whole numbers from 1 on, the lags of rpe-log"
-
+    @override
     def rounded(self, z: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        """The logarithm of the nearest whole number."""
         largest = -math.log(torch.finfo(z.dtype).eps)
         whole = z.clamp(max=largest).exp().round().clamp(min=1)
         return torch.where(z < largest, whole.log(), z)

@@ -179,7 +179,7 @@ def test_a_sparse_model_at_sixty_digits_still_shows_its_weights(encoder, additio
 
 def test_looped_layers_have_a_pass_for_every_loop(addition):
     looped = ResidualEncoder(
-        layers=3, heads=2, width=16, hidden=16, loops=3, once=(1, 1), anew=True,
+        layers=3, heads=2, width=16, hidden=16, loops=3, unlooped_layers=(1, 1), inject_input=True,
         encoding=(Pairwise(relation=(leap(),)),),
     )  # fmt: skip
     found = explain(build_model(looped, addition, seed=0).eval(), addition, "12+9")

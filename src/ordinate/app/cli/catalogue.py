@@ -44,7 +44,7 @@ def facts_of(kind: Any) -> dict[str, Any]:
 def options_of(kind: Any) -> dict[str, dict[str, Any]]:
     """What a recipe can set, with defaults; None where it must be given."""
     required = any(field.is_required() for field in kind.model_fields.values())
-    defaults = {} if required else kind().model_dump(mode="json")
+    defaults = {} if required else kind().model_dump(mode="json", by_alias=False)
     return {
         name: {
             "default": defaults.get(name, None if field.is_required() else field.default),

@@ -53,7 +53,9 @@ def explain(
     found = effects(model, task, batch, generator(seed, "explain"), report)
     outputs = read_outputs(task, batch, looks.output)
     tokens = write_tokens(model, task, batch, found.changed)
-    reached = rollout(looks.weights, looks.passes, anew=isinstance(model, Encoder) and model.anew)
+    reached = rollout(
+        looks.weights, looks.passes, anew=isinstance(model, Encoder) and model.settings.inject_input
+    )
     added = len(tokens) - len(batch.coordinates)
     shown = task.show(batch)[0]
     answered = task.show(Batch(batch.input, predicted(batch, looks.output), batch.coordinates))[0]

@@ -105,12 +105,12 @@ LOOPED = (
 LOOPED_REACH = 2**LOOPS - 1
 SIZES: dict[str, Any] = {
     "layers": 3,
-    "once": (1, 1),
+    "unlooped_layers": (1, 1),
     "loops": LOOPS,
     "trained_loops": (5, 10),
-    "stay": 0.4,
-    "idle": 0.35,
-    "anew": True,
+    "repeat_loop_prob": 0.4,
+    "null_loop_prob": 0.35,
+    "inject_input": True,
 }
 """Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn
 when their work is done. In none of these cases do late loops do what early ones have learned."""
