@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ordinate.app.cli.main import main
-from ordinate.app.web.app import make_app
+from ordinate.app.web.server import make_app
 from tests.app.web.serving import served
 from tests.browsing import chromium, open_page  # noqa: F401
 

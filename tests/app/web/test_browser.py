@@ -128,7 +128,7 @@ def test_attention_can_be_read_by_keyboard(visit):
     page.locator(".grid canvas").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    told = page.locator(".told").first.inner_text()
+    told = page.locator(".readout").first.inner_text()
     assert re.fullmatch(r"pad first 6 looks at pad first 7: [\d.]+ %", told)
 
 
@@ -163,7 +163,7 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     )
     page.locator(".grid canvas").focus()
     page.keyboard.press("ArrowRight")
-    assert page.locator(".told").inner_text() == "first 7 to first 7: any to first 7"
+    assert page.locator(".readout").inner_text() == "first 7 to first 7: any to first 7"
     page.get_by_label("only so many places away").uncheck()
     until(page, "() => document.querySelector('#beyond').textContent.includes('refused')")
     page.get_by_role("group", name="Uniform").get_by_label("first").uncheck()

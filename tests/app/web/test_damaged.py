@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ordinate.app.web.listing import studies_of
 from ordinate.app.web.runs import run_facts
+from ordinate.app.web.store import studies_of
 from ordinate.lab.runs import Store
 from ordinate.lab.runs.plain import to_json
 from tests.lab.runs.damage import DAMAGES, NAMES

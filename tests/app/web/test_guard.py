@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.app.web.guard import HEADERS, refused
+from ordinate.app.web.middleware import HEADERS, refused
 
 PORT = 8765
 

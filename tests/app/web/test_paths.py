@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.app.web.paths import inside
+from ordinate.app.web.store import inside
 from ordinate.errors import OrdinateError
 from tests.app.web.conftest import SECRET
 

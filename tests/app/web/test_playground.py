@@ -7,7 +7,7 @@ import time
 import pytest
 import torch
 
-from ordinate.app.web.answers import answered, exact, measured, question
+from ordinate.app.web.playground import answered, exact, measured, question
 from ordinate.app.web.worker import BusyError, GoneError, Worker
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.app.web import tail
-from ordinate.app.web.listing import Listing
-from ordinate.app.web.tail import last_row, read_after
+from ordinate.app.web import store as stored
+from ordinate.app.web.store import Listing, last_row, read_after
 from ordinate.lab.runs import Store
 from ordinate.lab.runs.plain import to_json
 
@@ -45,7 +44,7 @@ def test_a_list_that_has_not_changed_is_not_sent_again(client):
 
 def test_many_clients_share_one_scan(store, monkeypatch):
     scans = []
-    monkeypatch.setattr("ordinate.app.web.listing.studies_of", lambda _: scans.append(1) or [])
+    monkeypatch.setattr("ordinate.app.web.store.studies_of", lambda _: scans.append(1) or [])
     listing = Listing(Store(store))
     assert len({listing.read()[1] for _ in range(100)}) == 1
     assert len(scans) == 1
@@ -62,9 +61,9 @@ def test_metrics_come_whole_and_then_only_what_is_new(client, done, store):
     piece = client.get("/api/metrics", params={"run": done}).json()
     rows = [json.loads(line) for line in (store / done / "metrics.jsonl").read_text().splitlines()]
     assert piece["rows"] == rows
-    assert (piece["anew"], piece["more"], piece["unreadable"]) == (True, False, 0)
+    assert (piece["from_start"], piece["more"], piece["unreadable"]) == (True, False, 0)
     again = client.get("/api/metrics", params={"run": done, "mark": piece["mark"]}).json()
-    assert (again["rows"], again["anew"], again["mark"]) == ([], False, piece["mark"])
+    assert (again["rows"], again["from_start"], again["mark"]) == ([], False, piece["mark"])
 
 
 def test_two_runs_are_compared(client, done):
@@ -85,7 +84,7 @@ def file(tmp_path):
 
 class TestTail:
     def test_nothing_there(self, file):
-        assert read_after(file, None) == tail.Piece([], "", False, False, 0)
+        assert read_after(file, None) == stored.Piece([], "", False, False, 0)
         assert last_row(file) == {}
 
     @given(data=st.data())
@@ -102,7 +101,7 @@ class TestTail:
             with file.open("ab") as end:
                 end.write(text[first:last])
             piece = read_after(file, mark)
-            assert piece.anew == (mark is None)
+            assert piece.from_start == (mark is None)
             found, mark = found + piece.rows, piece.mark
         assert found == rows
 
@@ -113,10 +112,10 @@ class TestTail:
         other.write_text('{"step": 1}\n{"step": 3}\n{"step": 4}\n')
         other.replace(file)
         piece = read_after(file, mark)
-        assert piece.anew
+        assert piece.from_start
         assert [row["step"] for row in piece.rows] == [1, 3, 4]
         file.write_text('{"step": 1}\n')
-        assert read_after(file, piece.mark).anew
+        assert read_after(file, piece.mark).from_start
 
     @pytest.mark.parametrize("mark", ["x", "-", "1-x", "-5--5", "9" * 60, "1-" + "9" * 40])
     def test_marks_that_mean_nothing_are_read_anew(self, file, mark):
@@ -127,7 +126,7 @@ class TestTail:
     def test_marks_whose_place_is_no_number_are_read_anew(self, file, place):
         file.write_text('{"step": 1}\n')
         piece = read_after(file, f"{file.stat().st_ino}-{place}")
-        assert (piece.rows, piece.anew) == ([{"step": 1}], True)
+        assert (piece.rows, piece.from_start) == ([{"step": 1}], True)
 
     def test_lines_that_are_no_rows_are_counted(self, file):
         file.write_text('{"step": 1}\n[]\n{torn\n' + "[" * 3000 + '\n{"step": 2, "loss": "NaN"}\n')
@@ -135,7 +134,7 @@ class TestTail:
         assert (len(piece.rows), piece.unreadable) == (2, 3)
 
     def test_a_long_file_comes_in_pieces(self, file, monkeypatch):
-        monkeypatch.setattr(tail, "AT_ONCE", 64)
+        monkeypatch.setattr(stored, "AT_ONCE", 64)
         file.write_text("".join(f'{{"step": {step}}}\n' for step in range(40)))
         found, mark, more = [], None, True
         while more:
@@ -144,7 +143,7 @@ class TestTail:
         assert [row["step"] for row in found] == list(range(40))
 
     def test_a_line_without_an_end_does_not_stop_it(self, file, monkeypatch):
-        monkeypatch.setattr(tail, "AT_ONCE", 64)
+        monkeypatch.setattr(stored, "AT_ONCE", 64)
         file.write_text("x" * 200 + '\n{"step": 1}\n')
         found, mark, more = [], None, True
         while more:

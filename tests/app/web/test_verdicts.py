@@ -4,7 +4,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from ordinate.app.web.app import make_app
+from ordinate.app.web.server import make_app
 from ordinate.app.web.verdicts import figures_of
 
 RESULTS = Path(__file__).parents[3] / "results"

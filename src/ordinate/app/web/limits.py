@@ -1,9 +1,5 @@
 """Limits: what one request may ask for, each refused with a line that says what to write instead."""
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from ordinate.app.web.replies import refusal
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import Task
 
@@ -79,41 +75,3 @@ def check_tokens(tokens: int, most: int, what: str) -> None:
     """Refuse a picture of too many tokens."""
     if tokens > most:
         raise OrdinateError(f"{what} is drawn for at most {most} tokens, and these are {tokens}: take fewer")
-
-
-class BodyLimit:
-    """Refuses a request whose body is too large with 413, also where its length is not announced."""
-
-    def __init__(self, app: ASGIApp, most: int = BODY) -> None:
-        self.app, self.most = app, most
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body up to the limit, then pass it on."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
-            await self.app(scope, receive, send)
-            return
-        announced = Headers(scope=scope).get("content-length", "0")
-        body, more = b"", True
-        too_large = not announced.isdecimal() or int(announced) > self.most
-        while more and not too_large:
-            message = await receive()
-            if message["type"] != "http.request":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            too_large = len(body) > self.most
-        if too_large:
-            await refusal(f"a request may have {self.most} bytes at most: ask for less", 413)(
-                scope, receive, send
-            )
-            return
-        given = False
-
-        async def whole() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self.app(scope, whole, send)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ordinate.app.web.limits import longest
-from ordinate.app.web.listing import Listing, run_folder
-from ordinate.app.web.paths import inside
+from ordinate.app.web.store import Listing, inside, run_folder
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.runs import Run

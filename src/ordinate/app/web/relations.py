@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ordinate.app.web.limits import LENGTH, MATRIX_TOKENS, check_tokens, longest
-from ordinate.app.web.replies import Json
+from ordinate.app.web.middleware import Json
 from ordinate.app.web.worker import Worker
 from ordinate.attention import ContentClass
 from ordinate.encodings import Pairwise

@@ -7,9 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ordinate.app.web.limits import MODELS
-from ordinate.app.web.listing import Listing, run_folder
-from ordinate.app.web.replies import Json, unchanged
-from ordinate.app.web.tail import last_row, read_after
+from ordinate.app.web.middleware import Json, unchanged
+from ordinate.app.web.store import Listing, last_row, read_after, run_folder
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.runs import Run, status_now

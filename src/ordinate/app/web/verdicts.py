@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
-from ordinate.app.web.paths import inside
-from ordinate.app.web.replies import Json
+from ordinate.app.web.middleware import Json
+from ordinate.app.web.store import inside
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import read_json
 

@@ -6,7 +6,7 @@ const offline = () => document.getElementById("offline");
 export class Unanswered extends Error {}
 
 // The line of an error; one of this page's own is reported besides.
-export function told(error) {
+export function errorText(error) {
   if (!(error instanceof Unanswered)) reportError(error);
   return error.message;
 }
@@ -46,7 +46,7 @@ export function repeat(work, milliseconds, signal) {
         if ((await work()) === false) return;
       } catch (error) {
         if (error.name === "AbortError") return;
-        told(error);
+        errorText(error);
       }
     }
     if (!signal.aborted) timer = setTimeout(turn, milliseconds);

@@ -1,6 +1,6 @@
 // Attention as grids: every layer and head small, the chosen one large.
 
-import { post, told } from "./api.js";
+import { post, errorText } from "./api.js";
 import { drawn, field, fill, h, select } from "./dom.js";
 import { grid } from "./grid.js";
 import { ramp, share } from "./ramp.js";
@@ -28,7 +28,7 @@ export async function attention(place, models, answer, signal) {
       again();
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal });
     } catch (error) {
-      if (error.name !== "AbortError") fill(body, h("p", { class: "wrong" }, told(error)));
+      if (error.name !== "AbortError") fill(body, h("p", { class: "wrong" }, errorText(error)));
     }
   }
   await show();

@@ -1,6 +1,6 @@
 // Two runs side by side: curves, settings that differ, scores.
 
-import { get, told } from "./api.js";
+import { get, errorText } from "./api.js";
 import { field, fill, h, select, table } from "./dom.js";
 import { follow } from "./follow.js";
 import { number, score } from "./format.js";
@@ -46,11 +46,11 @@ export function compare(place, rest, signal) {
         h("h2", {}, "Settings that differ"), rows(found.settings).length ? table(heading("setting"), rows(found.settings)) : h("p", { class: "soft" }, "The recipes are the same."),
         h("h2", {}, "Facts"), table(heading("fact"), rows(found.facts)));
     } catch (error) {
-      if (error.name !== "AbortError") fill(result, h("p", { class: "wrong", role: "alert" }, told(error)));
+      if (error.name !== "AbortError") fill(result, h("p", { class: "wrong", role: "alert" }, errorText(error)));
     }
   }
 
-  show().catch((error) => { if (error.name !== "AbortError") fill(result, h("p", { class: "wrong", role: "alert" }, told(error))); });
+  show().catch((error) => { if (error.name !== "AbortError") fill(result, h("p", { class: "wrong", role: "alert" }, errorText(error))); });
   return (now) => { chosen = pair(now); show(); };
 }
 

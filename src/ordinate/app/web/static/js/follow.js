@@ -56,11 +56,11 @@ export function follow(place, runs, signal) {
     let changed = false;
     pieces.forEach((piece, number) => {
       const run = known[number];
-      if (piece.anew) { run.rows = []; run.unreadable = 0; }
+      if (piece.from_start) { run.rows = []; run.unreadable = 0; }
       run.rows.push(...piece.rows);
       run.unreadable += piece.unreadable;
       run.mark = piece.mark || null;
-      changed ||= piece.anew || piece.rows.length > 0;
+      changed ||= piece.from_start || piece.rows.length > 0;
     });
     if (changed) update();
   }, EVERY, signal);

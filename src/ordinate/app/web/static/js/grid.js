@@ -6,8 +6,8 @@ const LABELS = 12; // pixels that a label needs
 
 export function grid({ rows, columns, paint, describe, label, largest = 22 }) {
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": `${label}. Arrow keys move, the line below tells the cell.` });
-  const told = h("p", { class: "told", "aria-live": "polite" }, "Point at a cell, or move with the arrow keys.");
-  const place = h("div", { class: "grid" }, canvas, told);
+  const readout = h("p", { class: "readout", "aria-live": "polite" }, "Point at a cell, or move with the arrow keys.");
+  const place = h("div", { class: "grid" }, canvas, readout);
   let at = null;
   let size = 0;
   let left = 0;
@@ -62,7 +62,7 @@ export function grid({ rows, columns, paint, describe, label, largest = 22 }) {
 
   function move(row, column) {
     at = [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
-    setText(told, describe(...at));
+    setText(readout, describe(...at));
     draw();
   }
 

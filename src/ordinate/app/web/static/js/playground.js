@@ -1,6 +1,6 @@
 // The playground: a typed or drawn input, one or two models, where they break, and what they look at.
 
-import { get, post, told } from "./api.js";
+import { get, post, errorText } from "./api.js";
 import { attention } from "./attention.js";
 import { align, chart } from "./chart.js";
 import { digits } from "./digits.js";
@@ -98,7 +98,7 @@ export function playground(place, rest, signal) {
       if (error.name === "AbortError") return null;
       forget();
       if (question.text === undefined) text.value = "";
-      setText(message, told(error));
+      setText(message, errorText(error));
       message.hidden = false;
       return null;
     } finally {
@@ -237,5 +237,5 @@ export function playground(place, rest, signal) {
     stored();
     choices();
     typed();
-  }).catch((error) => { if (error.name !== "AbortError") { setText(message, told(error)); message.hidden = false; } });
+  }).catch((error) => { if (error.name !== "AbortError") { setText(message, errorText(error)); message.hidden = false; } });
 }

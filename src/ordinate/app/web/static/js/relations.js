@@ -1,6 +1,6 @@
 // The relation editor: controls on one side, the classes they make on the other.
 
-import { get, post, told } from "./api.js";
+import { get, post, errorText } from "./api.js";
 import { field, fill, h, select, setText, table } from "./dom.js";
 import { number, plural, toml } from "./format.js";
 import { grid } from "./grid.js";
@@ -33,7 +33,7 @@ export function relations(place, rest, signal) {
       result.hidden = false;
     } catch (error) {
       if (error.name === "AbortError") return;
-      setText(message, told(error));
+      setText(message, errorText(error));
       message.hidden = false;
       result.hidden = true;
     }
@@ -124,5 +124,5 @@ export function relations(place, rest, signal) {
     tasks.filter((task) => task.lengths).forEach((task) => known.set(task.name, task));
     drawControls();
     return ask();
-  }).catch((error) => { if (error.name !== "AbortError") { setText(message, told(error)); message.hidden = false; } });
+  }).catch((error) => { if (error.name !== "AbortError") { setText(message, errorText(error)); message.hidden = false; } });
 }

@@ -1,6 +1,6 @@
 // Runs by study, as they are now, and one of them with its curve.
 
-import { get, repeat, told } from "./api.js";
+import { get, repeat, errorText } from "./api.js";
 import { fill, h, setText, table } from "./dom.js";
 import { ago, number, plural, score } from "./format.js";
 import { follow } from "./follow.js";
@@ -170,6 +170,6 @@ function showRun(place, id, signal) {
   };
   repeat(() => update().catch((error) => {
     if (error.name === "AbortError") throw error;
-    fill(facts, h("p", { class: "wrong", role: "alert" }, told(error)));
+    fill(facts, h("p", { class: "wrong", role: "alert" }, errorText(error)));
   }), 3000, signal);
 }

@@ -1,6 +1,6 @@
 // Claims of the papers with what was measured of them.
 
-import { get, told } from "./api.js";
+import { get, errorText } from "./api.js";
 import { field, fill, h, select, setText } from "./dom.js";
 import { number, plural } from "./format.js";
 
@@ -28,7 +28,7 @@ export function verdicts(place, rest, signal) {
     fill(body, h("div", { class: "empty" }, h("p", {}, found.folder ? `No results in ${found.folder}.` : "No folder of results here."),
       h("p", { class: "soft" }, "Stored results come with the repository; your own are made by the first line and shown by the second:"),
       h("pre", {}, "ordinate reproduce beyond/addition-1000 --out reproductions\nordinate serve --results reproductions")));
-  }).catch((error) => { if (error.name !== "AbortError") fill(body, h("p", { class: "wrong", role: "alert" }, told(error))); });
+  }).catch((error) => { if (error.name !== "AbortError") fill(body, h("p", { class: "wrong", role: "alert" }, errorText(error))); });
 }
 
 function figureBlock(figure) {

@@ -1,29 +1,54 @@
-"""The list of runs, by study: one scan of the store serves all clients that ask within a moment."""
+"""What the page reads of a store: the list of runs, and metrics while they are written; no name leads out of it."""
 
 import hashlib
 import math
+import os
+import re
 import statistics
 import threading
 import time
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ordinate.app.web.paths import inside
-from ordinate.app.web.tail import last_row
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.runs import RunRecord, Store, status_now
-from ordinate.lab.runs.plain import canonical
+from ordinate.lab.runs.plain import canonical, from_json
 from ordinate.lab.training import Evaluation
 
 FRESH = 0.5
 """Seconds for which a scan is good."""
-
+AT_ONCE = 1 << 20
+"""Bytes of metrics that are read in one call."""
+LAST = 4096
+"""Bytes at the end of metrics in which the last row is looked for."""
 BROKEN = "broken"
 """The status of a run whose folder cannot be read."""
-
 FILES = ("recipe.toml", "run.json", "metrics.jsonl", "checkpoints", "results")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_MARK = re.compile(r"(?P<file>[0-9]{1,20})-(?P<place>[0-9]{1,20})")
+
+
+def inside(root: Path, *names: str) -> Path:
+    """Return the path of these names under `root`; anything that would lead elsewhere is refused.
+
+    >>> inside(Path("runs"), "sum-1a2b3c4d5e", "seed-0").as_posix()
+    'runs/sum-1a2b3c4d5e/seed-0'
+    >>> inside(Path("runs"), "..", "secret")
+    Traceback (most recent call last):
+    ordinate.errors.OrdinateError: '../secret' is not a name in this folder
+    """
+    path = root
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise OrdinateError(f"{'/'.join(names)[:200]!r} is not a name in this folder")
+        path = path / name
+        if path.is_symlink():
+            raise OrdinateError(f"{'/'.join(names)!r} is a link: this page reads no links")
+    return path
 
 
 def run_folder(store: Store, run: str) -> Path:
@@ -126,3 +151,73 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
             point: statistics.median(run["scores"].get(point, math.nan) for run in done) for point in points
         },
     }
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows after a mark, and the mark to ask with the next time."""
+
+    rows: list[dict[str, Any]]
+    mark: str
+    """File and place in it; a file that was rewritten, as resuming does, has another one."""
+    from_start: bool
+    """The rows begin at the beginning: forget those before."""
+    more: bool
+    """There is more to read at once."""
+    unreadable: int
+    """Lines that are not rows."""
+
+
+def read_after(path: Path, mark: str | None) -> Piece:
+    """Return the whole rows behind `mark`, all from the beginning where it is None or of another file."""
+    try:
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            start = _place(mark, state.st_ino, state.st_size)
+            file.seek(start or 0)
+            data = file.read(AT_ONCE)
+    except (FileNotFoundError, NotADirectoryError):
+        return Piece([], "", from_start=bool(mark), more=False, unreadable=0)
+    whole = data.rfind(b"\n") + 1
+    if not whole and len(data) == AT_ONCE:
+        whole = len(data)  # no row is that long
+    place = (start or 0) + whole
+    rows, unreadable = _rows(data[:whole])
+    return Piece(rows, f"{state.st_ino}-{place}", start is None, len(data) == AT_ONCE, unreadable)
+
+
+def last_row(path: Path) -> dict[str, Any]:
+    """Return the last row that has a loss, from the end of the file; an empty one where there is none."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - LAST))
+            data = file.read()
+    except OSError:
+        return {}
+    rows, _ = _rows(data[: data.rfind(b"\n") + 1])
+    return next((row for row in reversed(rows) if "loss" in row), {})
+
+
+def _place(mark: str | None, inode: int, size: int) -> int | None:
+    """The place a mark stands for; None where the file has to be read from its beginning."""
+    known = _MARK.fullmatch(mark or "")
+    if known is None or int(known["file"]) != inode or int(known["place"]) > size:
+        return None
+    return int(known["place"])
+
+
+def _rows(data: bytes) -> tuple[list[dict[str, Any]], int]:
+    rows, unreadable = [], 0
+    for line in data.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            row = from_json(line)
+        except (ValueError, RecursionError):  # the latter where brackets are nested a thousand deep
+            row = None
+        if isinstance(row, dict):
+            rows.append(row)
+        else:
+            unreadable += 1
+    return rows, unreadable

@@ -1,16 +1,21 @@
-"""Who may ask: a browser on this machine that shows this page, and nobody else.
+"""What every request and every answer passes: who may ask, how much, and the form of answers.
 
-The page listens on 127.0.0.1 only. That keeps other machines out, but not other pages in the same browser: a page
-from elsewhere can send requests to 127.0.0.1, and can give its own name this address (DNS rebinding). The first
-carries a foreign `Origin`, the second a foreign `Host`; both are refused before anything is read.
+A browser on this machine that shows this page may ask, and nobody else. The page listens on 127.0.0.1 only. That
+keeps other machines out, but not other pages in the same browser: a page from elsewhere can send requests to
+127.0.0.1, and can give its own name this address (DNS rebinding). The first carries a foreign `Origin`, the second a
+foreign `Host`; both are refused before anything is read.
 """
 
 import re
+from typing import Any
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ordinate.app.web.replies import refusal
+from ordinate.app.web.limits import BODY
+from ordinate.lab.runs.plain import to_json
 
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 
@@ -87,3 +92,61 @@ class Guard:
             await refusal(reason, 403)(scope, receive, with_headers)
             return
         await self.app(scope, receive, with_headers)
+
+
+class BodyLimit:
+    """Refuses a request whose body is too large with 413, also where its length is not announced."""
+
+    def __init__(self, app: ASGIApp, most: int = BODY) -> None:
+        self.app, self.most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body up to the limit, then pass it on."""
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        body, more = b"", True
+        too_large = not announced.isdecimal() or int(announced) > self.most
+        while more and not too_large:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            too_large = len(body) > self.most
+        if too_large:
+            await refusal(f"a request may have {self.most} bytes at most: ask for less", 413)(
+                scope, receive, send
+            )
+            return
+        given = False
+
+        async def whole() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, whole, send)
+
+
+class Json(Response):
+    """A JSON document, never kept by the browser without asking again."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: Any = None, status_code: int = 200, tag: str | None = None) -> None:
+        headers = {"Cache-Control": "no-cache", **({"ETag": tag} if tag else {})}
+        super().__init__(to_json(content), status_code=status_code, headers=headers)
+
+
+def refusal(reason: str, status: int) -> Json:
+    """The one line that the page shows instead of an answer."""
+    return Json({"error": " ".join(reason.split())}, status_code=status)
+
+
+def unchanged(request: Request, tag: str) -> bool:
+    """Whether the browser has this version already."""
+    return request.headers.get("if-none-match") == tag
