@@ -272,7 +272,7 @@ def _panel(axis: str, curves: dict[str, Any]) -> Panel:
     ]
     of_length = axis == "length"
     return Panel(
-        "length" if of_length else f"{axis}, {first['length']} digits",
+        "exact match by length" if of_length else f"exact match by {axis}, {first['length']} digits",
         _called(axis),
         "exact match",
         series,
