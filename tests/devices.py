@@ -4,8 +4,9 @@
   there meets only others that do (and numbers without axes, as on a GPU); anything else is an error that names the
   operation. `AWAY.waits` counts how often the CPU would have waited for a number.
 - `CUDA` calls itself "cuda:0" and holds no numbers (`FakeTensorMode`): shapes, dtypes and devices alone. It knows
-  `autocast` and refuses whatever would make the CPU wait. Nothing is differentiated there: torch's engine for backward
-  passes wants a driver.
+  `autocast` and refuses whatever would make the CPU wait. It needs a torch that was built for CUDA, though no GPU:
+  others cannot even take `x[0]` of a fake CUDA tensor; there it is left out. Nothing is differentiated there: torch's
+  engine for backward passes wants a driver.
 
 What is made inside of `with AWAY:` or `with CUDA:` without `device=` is on the CPU, as always.
 
@@ -25,7 +26,6 @@ from copy import deepcopy
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
@@ -118,56 +118,14 @@ class _CudaMode(FakeTensorMode):
             args = tree_map(self._fake, args)
         return super().__torch_dispatch__(func, types, args, kwargs or {})
 
-    depth = 0  # it enters itself
-
-    def __enter__(self):
-        if not self.depth:
-            self.indexing = _Indexing()
-            self.indexing.__enter__()
-        self.depth += 1
-        return super().__enter__()
-
-    def __exit__(self, *error):
-        super().__exit__(*error)
-        self.depth -= 1
-        if not self.depth:
-            self.indexing.__exit__(*error)
-
     def _fake(self, x):
         if isinstance(x, torch.Tensor) and not isinstance(x, FakeTensor):
             return self.fake_tensor_converter.from_real_tensor(self, x)
         return x
 
 
-class _Indexing(TorchFunctionMode):
-    """`x[...]` of a fake tensor by operations that do not ask for a driver, as torch's own `__getitem__` does."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func is torch.Tensor.__getitem__ and isinstance(args[0], FakeTensor):
-            return _look_up(*args)
-        return func(*args, **(kwargs or {}))
-
-
-def _look_up(x, index):
-    index = list(index) if isinstance(index, tuple) else [index]
-    if any(part is Ellipsis for part in index):
-        place = next(i for i, part in enumerate(index) if part is Ellipsis)
-        given = sum(part is not None for part in index) - 1
-        index[place : place + 1] = [slice(None)] * (x.dim() - given)
-    dim, tensors = 0, []
-    for part in index:
-        if part is None:
-            x = x.unsqueeze(dim)
-        elif isinstance(part, int):
-            x, dim = x.select(dim, part), dim - 1
-        elif isinstance(part, slice):
-            x = aten.slice.Tensor(x, dim, part.start, part.stop, part.step or 1)
-        tensors += [] if isinstance(part, int) else [part if isinstance(part, torch.Tensor) else None]
-        dim += 1
-    return aten.index.Tensor(x, tensors) if any(part is not None for part in tensors) else x
-
-
 AWAY = _AwayMode()
+CUDA_IS_BUILT = torch.backends.cuda.is_built()
 CUDA = _CudaMode(allow_non_fake_inputs=False)
 DEVICES = {"away": (AWAY, "meta"), "cuda": (CUDA, "cuda:0")}
 
@@ -224,6 +182,8 @@ def assert_runs_anywhere(function, *given, autocast=True, **close):
         assert AWAY.waits == before, f"the CPU waited {AWAY.waits - before} times"
     assert _all_on("meta", found)
     torch.testing.assert_close(tree_map(back, found), (out, gradients), equal_nan=True, **close)
+    if not CUDA_IS_BUILT:
+        return
     there = [moved(x, "cuda") for x in given]
     for context in (nullcontext, cuda_autocast)[: 1 + autocast]:
         with CUDA, torch.no_grad(), context():
@@ -251,7 +211,7 @@ def assert_trains_anywhere(model, forward, *given, autocast=True, fake=True, **c
         found = _step(twin, forward, there)
     assert _all_on("meta", found)
     torch.testing.assert_close(tree_map(back, found), expected, **close)
-    if not fake:
+    if not (fake and CUDA_IS_BUILT):
         return
     twin, there = moved(deepcopy(model), "cuda"), [moved(x, "cuda") for x in given]
     for context in (nullcontext, cuda_autocast)[: 1 + autocast]:

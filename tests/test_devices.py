@@ -7,6 +7,7 @@ from torch import nn
 from tests.devices import (
     AWAY,
     CUDA,
+    CUDA_IS_BUILT,
     TwoDevices,
     assert_runs_anywhere,
     assert_trains_anywhere,
@@ -15,6 +16,9 @@ from tests.devices import (
     cuda_autocast,
     moved,
 )
+
+built = pytest.mark.skipif(not CUDA_IS_BUILT, reason="torch was not built for CUDA")
+
 
 def test_numbers_are_those_of_the_cpu():
     x = torch.randn(3, 4, requires_grad=True)
@@ -56,6 +60,7 @@ def test_tensors_of_two_devices_do_not_meet(mix):
         mix(x)
 
 
+@built
 @pytest.mark.parametrize("mix", MIXES.values(), ids=MIXES)
 def test_tensors_of_two_devices_do_not_meet_on_cuda(mix):
     x = moved(torch.ones(3), "cuda")
@@ -88,12 +93,14 @@ def test_what_a_gpu_allows_is_allowed():
         assert AWAY.waits == before + 1
 
 
+@built
 def test_a_number_that_the_cpu_would_wait_for_is_refused_on_cuda():
     x = moved(torch.ones(3), "cuda")
     with CUDA, pytest.raises(Exception, match=r"aten::_local_scalar_dense|data-dependent|_local_scalar"):
         bool(x.any())
 
 
+@built
 def test_a_table_of_the_cpu_may_be_copied_to_cuda_but_not_computed_with():
     table, x = torch.ones(3), moved(torch.ones(3), "cuda")
     with CUDA:
@@ -102,6 +109,7 @@ def test_a_table_of_the_cpu_may_be_copied_to_cuda_but_not_computed_with():
             table + 1
 
 
+@built
 def test_autocast_on_cuda():
     layer, x = moved(nn.Linear(3, 3), "cuda"), moved(torch.ones(2, 3), "cuda")
     with CUDA, cuda_autocast():

@@ -54,7 +54,9 @@ def test_values_of_a_figure_are_those_of_its_result(call, paper, tmp_path):
     axis = document["curves"]["looped"]["axes"]["length"]
     told = [float(row["value"]) for row in found if row["panel"] == "exact match by length"]
     assert told == [value for row in axis["values"] for value in row]
-    trained = {row["point"]: row["in_distribution"] for row in found if row["panel"] == "exact match by length"}
+    trained = {
+        row["point"]: row["in_distribution"] for row in found if row["panel"] == "exact match by length"
+    }
     assert trained == {str(x): str(x <= 5).lower() for x in axis["x"]}
     assert not (paper / "cascades" / "cascades.svg").exists()  # --out leaves the folder as it is
 
