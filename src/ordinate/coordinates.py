@@ -3,7 +3,8 @@
 A token has a *field* (first operand, answer, text, ...) and an *ordinate*: its place inside that field.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +13,19 @@ import torch
 from jaxtyping import Int
 from numpy import ndarray
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ordinate.errors import OrdinateError
 
 Numbers = Iterable[int] | Int[ndarray, "..."] | Int[Tensor, "..."]
+
+
+@contextmanager
+def ordinary_tensors() -> Iterator[None]:
+    """What depends on positions only is worked out on the CPU with numbers, and kept: whatever device is the default,
+    and also where a pass with fake tensors or in inference mode is the first to ask."""
+    with torch.inference_mode(False), _disable_current_modes(), torch.device("cpu"):
+        yield
 
 
 class Coordinates:
@@ -100,13 +110,13 @@ class Coordinates:
         return f"{self.fields[self._field[token]]} {self._ordinate[token]}"
 
     @cached_property
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def field_tensor(self) -> Int[Tensor, " token"]:
         """The fields as a tensor."""
         return torch.from_numpy(self._field)
 
     @cached_property
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def ordinate_tensor(self) -> Int[Tensor, " token"]:
         """The ordinates as a tensor."""
         return torch.from_numpy(self._ordinate)
@@ -139,7 +149,7 @@ def _ordinates(name: str, given: Any) -> Int[ndarray, " token"]:
     )
 
 
-def _whole_numbers(values: Numbers) -> Int[ndarray, " token"]:
+def _whole_numbers(values: Any) -> Int[ndarray, " token"]:
     """A new array of int64; numbers with a fraction and anything that is not a list of numbers are a ValueError."""
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step, dtype=np.int64)

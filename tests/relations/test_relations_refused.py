@@ -88,12 +88,12 @@ def _through_a_model(relation):
         (where(of_no_shape), r"where\(of_no_shape\) must give a value for every pair"),
         (where(of_all_rows), r"where\(of_all_rows\) must give a value for every pair"),
         (where(broken), r"where\(broken\) cannot be asked about pairs: AttributeError"),
-        (aligned("numbre"), r"aligned\('numbre'\): there is no field 'numbre' at 6 tokens: did you mean"),
+        (aligned("numbre"), r"aligned\('numbre'\): there is no field 'numbre' among 'number': did you mean"),
         (
             window(2, 0, "numbre"),
-            r"window\(.*\): there is no field 'numbre' at 6 tokens: did you mean 'number'\?",
+            r"window\(.*\): there is no field 'numbre' among 'number': did you mean 'number'\?",
         ),
-        (uniform("x") | relative(), r"there is no field 'x' at 6 tokens: known: number"),
+        (uniform("x") | relative(), r"there is no field 'x' among 'number': known: number"),
     ],
     ids=str,
 )

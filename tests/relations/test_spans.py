@@ -4,6 +4,7 @@ import random
 import time
 import tracemalloc
 import weakref
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -176,6 +177,7 @@ class Living(TorchDispatchMode):
 
 def test_memory_is_that_of_some_numbers_for_every_pair(monkeypatch):
     monkeypatch.setattr(asked, "PAIRS_AT_ONCE", 2**14)
+    monkeypatch.setattr("ordinate.coordinates._disable_current_modes", nullcontext)
     relation, coordinates = aligned("a") * window(back=5), layout(a=50_000)
     with Living() as living:
         pattern = relation.bind(coordinates).pattern(coordinates)

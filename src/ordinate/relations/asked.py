@@ -1,15 +1,15 @@
 """What a relation says of a sequence: all attended pairs and their labels, asking only about pairs that may attend."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from ordinate.coordinates import Coordinates
-from ordinate.relations.places import Places, Span, field_code
+from ordinate.coordinates import Coordinates, ordinary_tensors
+from ordinate.errors import OrdinateError
+from ordinate.relations.places import By, Places, Span, field_code
 from ordinate.relations.relation import Relation
 
 PAIRS_AT_ONCE = 2**18
@@ -17,6 +17,9 @@ PAIRS_AT_ONCE = 2**18
 
 ENDLESS = 2**40
 """Tokens of a sequence in which made-up pairs stand: a ring of so many has no end in sight."""
+
+MADE_UP = 2**23
+"""Made-up pairs that a relation is asked about at most."""
 
 OTHER = ""
 """Stands for every field that a relation does not name."""
@@ -126,6 +129,7 @@ def _renumbered(number: Int[Tensor, " row"], size: int) -> tuple[Int[Tensor, " r
     return (there.cumsum(0) - 1)[number], int(there.sum())
 
 
+@ordinary_tensors()
 def all_labels(relation: Relation, fields: tuple[str, ...]) -> set[Label] | None:
     """The labels that a relation can have between tokens of these fields, at any length; None where there is no end.
 
@@ -137,7 +141,7 @@ def all_labels(relation: Relation, fields: tuple[str, ...]) -> set[Label] | None
     limits = relation.limits()
     if limits is None:
         return None
-    near = {by: range(-limit - 1, limit + 2) for by, limit in limits.items()}
+    near: dict[By, list[int]] = {by: list(range(-limit - 1, limit + 2)) for by, limit in limits.items()}
     far = {
         by: [*near[by], *(sign * (limit + n) for sign in (1, -1) for n in (2, 9))]
         for by, limit in limits.items()
@@ -148,13 +152,21 @@ def all_labels(relation: Relation, fields: tuple[str, ...]) -> set[Label] | None
 
 
 def _labels(
-    relation: Relation, fields: tuple[str, ...], differences: Mapping[str, Iterable[int]], start: int
+    relation: Relation, fields: tuple[str, ...], differences: Mapping[By, list[int]], start: int
 ) -> set[Label]:
     """The labels of made-up pairs: all pairs of fields, keys at the start, queries so far behind them."""
-    ordinates, indices = (differences.get(by, (0,)) for by in ("ordinate", "index"))
-    one = [(d, d) for d in sorted({*ordinates, *indices})]
-    behind = torch.tensor(one if len(fields) == 1 else list(product(ordinates, indices)), dtype=torch.long)
-    codes = torch.tensor([field_code(name) for name in (*fields, OTHER)], dtype=torch.long)
+    ordinates, indices = (torch.tensor(differences.get(by, [0])) for by in ("ordinate", "index"))
+    codes = torch.tensor([field_code(name) for name in (*fields, OTHER)])
+    together = len(fields) == 1
+    count = len(ordinates) + len(indices) if together else len(ordinates) * len(indices)
+    if count * len(codes) ** 2 > MADE_UP:
+        raise OrdinateError(
+            f"{relation} looks at {count} differences between tokens: write trained=, with the layouts of training"
+        )
+    if together:
+        behind = torch.cat([ordinates, indices]).unique()[:, None].expand(-1, 2)
+    else:
+        behind = torch.cartesian_prod(ordinates, indices)
     query, key, row = torch.cartesian_prod(
         *(torch.arange(len(part)) for part in (codes, codes, behind))
     ).unbind(-1)

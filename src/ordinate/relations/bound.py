@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import torch
 
-from ordinate.coordinates import Coordinates
+from ordinate.coordinates import Coordinates, ordinary_tensors
 from ordinate.errors import OrdinateError, nearest
 from ordinate.relations.asked import Asked, Label, all_labels, ask
 from ordinate.relations.pattern import Pattern
@@ -96,7 +96,7 @@ class BoundRelation:
             self._patterns[coordinates] = found
         return self._patterns[coordinates]
 
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def _work_out(self, coordinates: Coordinates) -> Pattern:
         asked = self._ask(coordinates)
         self._newest = None
@@ -108,7 +108,7 @@ class BoundRelation:
         label = torch.tensor(ids, dtype=torch.long)[asked.which]
         return Pattern(len(coordinates), self.classes, asked.query, asked.key, label, _bounds(coordinates))
 
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def _ask(self, coordinates: Coordinates) -> Asked:
         """Ask about all pairs; the newest answer is kept until its pattern is made."""
         if self._newest is None or self._newest[0] != coordinates:
@@ -154,8 +154,8 @@ def _all_labels(relation: Relation) -> set[Label]:
     labels = all_labels(relation, fields)
     if labels is None:
         raise OrdinateError(
-            f"{relation} has as many classes as its layouts have: write trained=layout({fields[0]}=8), or multiply it "
-            "with a window(...)"
+            f"{relation} does not say by itself which classes it has: write trained=layout({fields[0]}=8), with the "
+            "lengths of training, or multiply it with a window(...)"
         )
     return labels
 
@@ -173,9 +173,9 @@ def _check_fields(relation: Relation, layouts: tuple[Coordinates, ...]) -> None:
     known = list(dict.fromkeys(name for coordinates in layouts for name in coordinates.fields))
     for name in relation.named_fields():
         if name not in known:
-            longest = max(len(coordinates) for coordinates in layouts)
+            listed = ", ".join(map(repr, known)) or "the fields of an empty layout"
             raise OrdinateError(
-                f"{relation}: there is no field {name!r} at {longest} tokens: {nearest(name, known)}"
+                f"{relation}: there is no field {name!r} among {listed}: {nearest(name, known)}"
             )
 
 

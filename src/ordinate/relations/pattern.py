@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from ordinate.coordinates import ordinary_tensors
+
 ABSENT = -1
 """In `Pattern.dense`: the pair is not attended."""
 
@@ -58,7 +60,7 @@ class Pattern:
         return len(self.query) / max(1, self.tokens)
 
     @cached_property
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def dense(self) -> Int[Tensor, "query key"]:
         """The class of every pair, `ABSENT` where it is not attended."""
         classes = torch.full((self.tokens, self.tokens), ABSENT, dtype=torch.long)
@@ -66,7 +68,7 @@ class Pattern:
         return classes
 
     @cached_property
-    @torch.inference_mode(False)
+    @ordinary_tensors()
     def blocks(self) -> tuple[Block, ...]:
         """The same pairs as slots and runs."""
         count = len(self.bounds) - 1

@@ -117,7 +117,9 @@ class Relation(Kind):
         """
         from ordinate.relations.bound import bound_to
 
-        return bound_to(self, layout if trained is None else trained).pattern(layout)
+        if trained is None or isinstance(trained, Coordinates):
+            return bound_to(self, trained or layout).pattern(layout)
+        return bound_to(self, tuple(trained)).pattern(layout)
 
     def show(self, layout: Coordinates | int, most: int = 24) -> str:
         """A small table of the classes, and a picture of the class matrix; a number is that of tokens in one field."""
