@@ -168,6 +168,14 @@ def test_the_relation_of_the_concepts_is_shown_as_it_prints(capsys):
     )
 
 
+def test_the_relations_of_the_docs_are_bound_as_they_say():
+    names: dict = {}
+    declared, bound = python_blocks("docs/relations.md")[:2]
+    exec(declared + bound, names)
+    assert names["long"].keys_per_query == 2.999625
+    assert names["pattern"].tokens == 8
+
+
 def test_the_program_of_the_docs_works():
     names: dict = {}
     (code,) = python_blocks("docs/programs.md")

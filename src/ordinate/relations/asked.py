@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates, ordinary_tensors
 from ordinate.errors import OrdinateError
-from ordinate.relations.places import By, Places, Span, field_code
+from ordinate.relations.places import By, Places, Span, counts_of, field_code
 from ordinate.relations.relation import Relation
 
 PAIRS_AT_ONCE = 2**18
@@ -60,10 +60,7 @@ def ask(relation: Relation, coordinates: Coordinates) -> Asked:
 
 def _steps(spans: list[Span], tokens: int) -> Iterator[tuple[int, int]]:
     """Cut the queries so that each step has few pairs; a step has one query at least."""
-    ends = torch.zeros(tokens, dtype=torch.long)
-    for span in spans:
-        ends += span.count
-    ends = ends.cumsum(0)
+    ends = counts_of(spans).cumsum(0)
     first = 0
     while first < tokens:
         before = int(ends[first - 1]) if first else 0
@@ -78,7 +75,7 @@ def _pairs(
     """The pairs of some queries, each pair once, sorted by query and key."""
     found = []
     for span in spans:
-        count = span.count[first:last]
+        count = span.counts[first:last]
         query = torch.repeat_interleave(torch.arange(first, last), count)
         start = span.first[first:last] - (count.cumsum(0) - count)
         place = torch.arange(len(query)) + start[query - first]

@@ -39,7 +39,7 @@ class Span(NamedTuple):
     last: Int[Tensor, " query"]
 
     @property
-    def count(self) -> Int[Tensor, " query"]:
+    def counts(self) -> Int[Tensor, " query"]:
         """How many keys each query has."""
         return self.last - self.first
 
@@ -132,10 +132,15 @@ class Places:
         return span if fields is None else span.only(self.inside(*fields))
 
 
+def counts_of(spans: list[Span]) -> Int[Tensor, " query"]:
+    """How many keys each query has in all spans."""
+    return torch.stack([span.counts for span in spans]).sum(0)
+
+
 def fewest(parts: Iterable[list[Span]]) -> list[Span]:
     """For every query the spans of the part that has the fewest keys: what all parts attend to is among them."""
     listed = list(parts)
-    counts = [sum(span.count for span in spans) for spans in listed]
+    counts = [counts_of(spans) for spans in listed]
     best, least = torch.zeros_like(counts[0]), counts[0]
     for number, count in enumerate(counts):
         best = torch.where(count < least, number, best)
@@ -148,7 +153,7 @@ def together(parts: Iterable[list[Span]], tokens: int) -> list[Span]:
     found, covered = [], torch.zeros(tokens, dtype=torch.bool)
     spans = [span for part in parts for span in part]
     for span in spans:
-        whole = (span.count == tokens) & ~covered
+        whole = (span.counts == tokens) & ~covered
         covered = covered | whole
         found.append(whole)
     return [span.only(whole | ~covered) for span, whole in zip(spans, found, strict=True)]

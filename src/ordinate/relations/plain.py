@@ -284,6 +284,6 @@ def _broadcasts(shape: torch.Size, wanted: torch.Size) -> bool:
     [True, True, True, False, False]
     """
     try:
-        return torch.broadcast_shapes(shape, wanted) == wanted
+        return bool(torch.broadcast_shapes(shape, wanted) == wanted)
     except RuntimeError:
         return False

@@ -1,0 +1,48 @@
+"""A million tokens with a window of five, in a process of its own: seconds of one core, and less than 1 GiB."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json, resource, sys, time
+import torch
+from ordinate.coordinates import layout
+from ordinate.relations import aligned, itself, window
+
+torch.set_num_threads(1)
+relation, fields = eval(sys.argv[1]), sys.argv[2].split()
+aligned("a").on(layout(a=2))
+begun = time.process_time()
+coordinates = layout(**{field: 10**6 // len(fields) for field in fields})
+pattern = relation.on(coordinates)
+seconds, peak = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+begun = time.process_time()
+runs = sum(len(block.runs) for block in pattern.blocks)
+print(json.dumps({
+    "pairs": len(pattern.query), "seconds": seconds, "MiB": peak / 1024, "runs": runs,
+    "blocks": time.process_time() - begun,
+}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("relation", "fields", "pairs", "runs"),
+    [
+        ("aligned('a') * window(back=5)", "a", 6 * 10**6 - 15, 6),
+        ("window(back=5)", "a", 6 * 10**6 - 15, 21),
+        ("aligned('a', 'b') * window(back=2) | itself()", "a b", 6 * 10**6 - 12, 12),
+    ],
+)
+def test_a_million_tokens(relation, fields, pairs, runs):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, relation, fields], capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout)
+    print(found)
+    assert (found["pairs"], found["runs"]) == (pairs, runs)
+    assert found["seconds"] < 3
+    assert found["blocks"] < 3
+    assert found["MiB"] < 1024
