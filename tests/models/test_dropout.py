@@ -23,11 +23,11 @@ def test_every_number_is_dropped_alike_and_the_mean_stays(rate):
     found = dropout(torch.ones(COUNT), rate)
     kept = found != 0
     deviation = (rate * (1 - rate) / COUNT) ** 0.5
-    assert abs(1 - kept.double().mean() - rate) < 5 * deviation + 1 / module.LEVELS
+    assert abs(1 - kept.double().mean() - rate) < 5 * deviation + 1 / module.DROPOUT_LEVELS
     assert found[kept].unique().numel() == 1
     assert abs(found.double().mean() - 1) < 5 * deviation / (1 - rate)
     lanes = kept.view(-1, 4).double()
-    assert (lanes.mean(0) - (1 - rate)).abs().max() < 10 * deviation + 1 / module.LEVELS
+    assert (lanes.mean(0) - (1 - rate)).abs().max() < 10 * deviation + 1 / module.DROPOUT_LEVELS
     assert (torch.corrcoef(lanes.T) - torch.eye(4)).abs().max() < 0.02
 
 
