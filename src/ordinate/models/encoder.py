@@ -142,6 +142,12 @@ class Encoder(Model):
         self.norm = nn.LayerNorm(width)
         self.decode = nn.Linear(width, task.outputs)
 
+    def loops_of(self, layer: int) -> range:
+        """The loops that pass a layer outside training; the first alone for a layer in front of them or behind."""
+        front, behind = self.settings.unlooped_layers
+        looped = front <= layer < len(self.layers) - behind
+        return range(self.settings.loops if looped else 1)
+
     def _loops(self) -> list[int]:
         """The loops to pass, by number; in training drawn where the settings say so, on the CPU."""
         chosen = self.settings

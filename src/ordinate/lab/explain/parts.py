@@ -102,10 +102,8 @@ def _without_class(
 
 
 def relations_of(model: nn.Module, bound: BoundRelation, layer: int) -> list[BoundRelation]:
-    """The relation of every time that a layer is gone through, outside training."""
-    if isinstance(model, Encoder) and model.once[0] <= layer < len(model.layers) - model.once[1]:
-        return [bound.at_loop(loop) for loop in range(model.loops)]
-    return [bound]
+    """The relation in each loop that passes a layer, outside training."""
+    return [bound.at_loop(loop) for loop in model.loops_of(layer)] if isinstance(model, Encoder) else [bound]
 
 
 @dataclass(frozen=True)
