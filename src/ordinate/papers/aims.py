@@ -24,7 +24,7 @@ from ordinate.lab.evaluation.statistics import (
 )
 
 SECONDS = "seconds"
-"""The point of a curve that stands for the time of training."""
+"""The point of a curve that is its training time."""
 
 
 class Place(NamedTuple):
@@ -230,10 +230,10 @@ def at_most(curve: str, point: str, value: float, sentence: str) -> Shows:
 
 
 def plain(value: float | None) -> float | None:
-    """A number as documents hold it: none where it is not finite."""
+    """A number as documents hold it: `None` if it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def number(value: float | None) -> float:
-    """A number of a document: NaN where there is none."""
+    """A number of a document: NaN for `None`."""
     return math.nan if value is None else float(value)

@@ -41,7 +41,7 @@ class ArenaScale:
         return tuple(e for e in known if e.name in self.encodings or e.own or not self.encodings)
 
     def terms(self, contest: Contest) -> Terms:
-        """What encodings are told of a contest at this scale."""
+        """What an encoding may use to set itself up for a contest at this scale."""
         spec = BuildSpec(contest.task.trained(), self.layers, self.heads, self.width // self.heads)
         measured = contest.task.coordinates(FACTORS[-1] * contest.length)
         return Terms(spec, measured, relation=contest.relation, told=contest.told)

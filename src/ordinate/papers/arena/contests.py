@@ -34,11 +34,11 @@ class Contest:
 
     @property
     def numeric(self) -> bool:
-        """Whether answers are numbers, and there is an axis of values."""
+        """Whether answers are numbers, so that there is an axis of values."""
         return "scale" in self.task.axes
 
     def at(self, axis: str, factor: int) -> float:
-        """The value of an axis at so many times what training shows."""
+        """The value of an axis at `factor` times the trained range."""
         return float(factor * self.length if axis == "length" else factor)
 
 

@@ -47,7 +47,7 @@ class Entrant:
     declared: bool = False
     """Whether it is given a relation of the task."""
     causal: bool = False
-    """Whether a mask that looks back only stands beside it."""
+    """Whether a causal mask is added to it."""
     own: bool = False
     """Whether it is a plug-in's."""
 
@@ -147,7 +147,7 @@ def reached(settings: EncodingSettings, contest: Contest, spec: BuildSpec) -> tu
 
 
 def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int) -> bool:
-    """Whether what is added to the score of (i, j) is added to that of (j, i), whatever the parameters are.
+    """Whether (i, j) and (j, i) get the same score term for all parameters: b[i, j] = b[j, i].
 
     An encoding that adds nothing to scores, or enters elsewhere as well, is none of these: columns and rotations tell
     left from right, and classes of pairs are declared with the mask that they need.
@@ -176,7 +176,7 @@ def alike_on_both_sides(encoding: Encoding, coordinates: Coordinates, heads: int
 
 
 def _is_in_tokens(encoding: Encoding, coordinates: Coordinates) -> bool:
-    """Whether equal tokens differ by where they stand."""
+    """Whether `embed` makes equal tokens at different positions different."""
     tokens = encoding.embed(torch.zeros(1, len(coordinates), 1), coordinates)
     return not torch.equal(tokens, tokens[:, :1].expand_as(tokens))
 

@@ -85,10 +85,10 @@ def draw(document: Document) -> Drawing:
 
 
 def notes(document: Document) -> list[str]:
-    """State the rules, what encodings were told, and what did not end."""
+    """The rules, what each contest gives away, and who takes no part."""
     absent = {f"{s['entrant']} in {s['contest']}: {s['absent']}" for s in document["scores"] if s["absent"]}
     hops, seeds = SIZES[document["scale"]].lengths.hops, document["settings"]["seeds"]
-    told = [f"{name}: {why}" for name, why in document["contests"].items()]
+    given = [f"{name}: {why}" for name, why in document["contests"].items()]
     return [
         "Model, optimiser, steps and batches are the same in all cells; parameters differ by those of the "
         "encoding.",
@@ -96,15 +96,15 @@ def notes(document: Document) -> list[str]:
         "that are numbers are right within 0.1 + 10 %.",
         "Points: mean accuracy at 2, 4 and 10 times, summed over contests, mean over seeds; 0 where a task was not "
         "learned, where a length is refused, for a seed that failed, and where an encoding takes no part.",
-        f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which is judged "
-        f"anew what was learned. Seeds are few: the range of {seeds} holds the median of "
+        f"Intervals of points and ranks: {DRAWS} draws of other seeds and other tests, in each of which what "
+        f"was learned is decided again. Seeds are few: the range of {seeds} holds the median of "
         f"all with a probability of {coverage_ceiling(seeds):.0%}, so neighbours whose "
         "ranks overlap are not told apart, and others only so far.",
         "The encoder looks both ways. 'none, causal' is no position behind a causal mask, as NoPE is published. "
         "Biases that are alike on both sides cannot tell left from right in such an encoder; they are published "
         "for models that look back only, and take part behind a causal mask too: "
         f"{', '.join(_alike(document)) or 'none of these'}. A causal model cannot sort in place.",
-        f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(told)}.",
+        f"Given a relation of the task: {', '.join(document['declared'])}. {'; '.join(given)}.",
         f"In k-hop one sample of {1 + hops} has no hop and only repeats its letters, "
         "which takes no positions. In sort, numbers that lie close together are all right by their mean.",
         *_own(document),
@@ -121,7 +121,7 @@ def notes(document: Document) -> list[str]:
 
 
 def table_of(scores: list[Score], places: list[Rank]) -> dict[str, Any]:
-    """A row an encoding, best first: points, and for every contest what stands in its map."""
+    """A row an encoding, best first: points, and for every contest the cells of its map."""
     contests = list(dict.fromkeys(found.contest for found in scores))
     by = {(found.entrant, found.contest): found for found in scores}
     rows = []

@@ -8,7 +8,7 @@ did not learn the task. They are summed over contests.
 
 How far points and ranks would move with other seeds and other tests is found by drawing both again: in a draw every
 cell takes its seeds with replacement and, of n tests at a point of which a share p was right, Binomial(n, p) / n.
-Whether the task was learned is judged anew in every draw.
+Whether the task was learned is decided again in every draw.
 """
 
 import math

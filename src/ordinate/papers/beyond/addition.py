@@ -15,7 +15,7 @@ from ordinate.relations import Relation, aligned, leap, window
 TASK = make_task("addition", digits=5, width=8, sampler={"kind": "mixture", "of": "chains"})
 BACK, LAYERS = 4, 4
 REACH = BACK * LAYERS
-"""How far a carry can be seen: so many places back in every layer."""
+"""How far a carry can be seen: `BACK` places in every layer."""
 RELATION = aligned(SKY, "second") * window(back=BACK)
 CASCADES = tuple(float(k) for k in range(1, 21))
 

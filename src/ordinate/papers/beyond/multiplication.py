@@ -83,10 +83,10 @@ def multiplication_3(scale: str) -> Curves:
     sizes |= {
         "training": TRAINING.model_copy(update={"batch": 64, "average": 0.9985, "optimizer": optimizer})
     }
-    told = related("relation", chosen, RELATION_3, steps, lengths=LENGTHS[:4], **sizes)
+    declared = related("relation", chosen, RELATION_3, steps, lengths=LENGTHS[:4], **sizes)
     return Curves(
         (
-            Curve(told, 3, BLUE, DECLARED_3),
+            Curve(declared, 3, BLUE, DECLARED_3),
             Curve(shaw(chosen, steps, lengths=NEAR[:4], count=200, **sizes), 1, VERMILION, NOTHING),
         ),
         (
@@ -111,13 +111,13 @@ def both(scale: str) -> Curves:
     sums = make_task("addition", digits=5, width=8, sampler=CHAINS)
     task = make_task("arithmetic", parts=(sums, make_task("multiplication", digits=5, width=8)))
     relations = [SUMS | itself(), RELATION | itself()]
-    told = "told the relations of both operations, each in two of four heads"
+    knowledge = "told the relations of both operations, each in two of four heads"
     if scale == "smoke":
-        return Curves((Curve(related("both", task, relations, 20, **SMALL), 1, BLUE, told),))
+        return Curves((Curve(related("both", task, relations, 20, **SMALL), 1, BLUE, knowledge),))
     steps = 12_000
     return Curves(
         (
-            Curve(related("both", task, relations, steps, lengths=LENGTHS[:5]), 3, BLUE, told),
+            Curve(related("both", task, relations, steps, lengths=LENGTHS[:5]), 3, BLUE, knowledge),
             Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, VERMILION, NOTHING),
         ),
         (at_least("both", "length=100", 0.95, "One model for both: at least 95 % exact at 100 digits."),),
@@ -128,13 +128,13 @@ def in_text(scale: str) -> Curves:
     """Sums among random letters."""
     task = make_task("addition", digits=5, width=8, words=20, sampler=CHAINS)
     relation = SUMS | itself()
-    told = f"{DECLARED_SUMS}; letters see themselves only"
+    knowledge = f"{DECLARED_SUMS}; letters see themselves only"
     if scale == "smoke":
-        return Curves((Curve(related("text", task, relation, 20, **SMALL), 1, BLUE, told),))
+        return Curves((Curve(related("text", task, relation, 20, **SMALL), 1, BLUE, knowledge),))
     steps = 5000
     return Curves(
         (
-            Curve(related("text", task, relation, steps, lengths=LENGTHS[:4]), 3, BLUE, told),
+            Curve(related("text", task, relation, steps, lengths=LENGTHS[:4]), 3, BLUE, knowledge),
             Curve(shaw(task, steps, lengths=NEAR[:4], count=200), 1, VERMILION, NOTHING),
         ),
         (at_least("text", "length=100", 0.95, "In text: at least 95 % exact at 100 digits."),),

@@ -39,7 +39,7 @@ def recipe(
     training: Training = TRAINING,
     **model: Any,
 ) -> Recipe:
-    """One curve, in the sizes that all of them share unless told otherwise."""
+    """One curve; `model` changes the sizes that all of them share."""
     axes = {"length": lengths, **({"cascade": cascades} if cascades else {})}
     return Recipe(
         name=name,

@@ -43,8 +43,8 @@ def relative_sums(sizes: Sizes) -> Curve:
 def shifted_sums(sizes: Sizes) -> Curve:
     """Addition with absolute positions and shift augmentation (Fig 2c, Table 1)."""
     task = addition(sizes.places, "shifted")
-    told = f"{ABSOLUTE}; {SHIFTED}"
-    return curve("ape-shifted", task, Learned(width=sizes.width), sizes, ORANGE, told)
+    knowledge = f"{ABSOLUTE}; {SHIFTED}"
+    return curve("ape-shifted", task, Learned(width=sizes.width), sizes, ORANGE, knowledge)
 
 
 def mixed_sums(sizes: Sizes) -> tuple[Curve, ...]:
@@ -66,7 +66,7 @@ def sums(
     encoding: Encoding | None = None,
     attention: Form | None = None,
 ) -> Curve:
-    """Addition by length, by cascade and by run of carries; relative positions unless told otherwise."""
+    """Addition by length, by cascade and by run of carries; relative positions unless another encoding is given."""
     lengths = tuple(float(n) for n in range(6, sizes.long + 1))
     hard = tuple(float(n) for n in sizes.cascades)
     return curve(
@@ -85,8 +85,8 @@ def sums(
 def sums_in_text(sizes: Sizes) -> Curve:
     """Addition among letters (Fig 7a)."""
     task = addition(sizes.places, words=sizes.words)
-    told = "told which tokens are digits of which significance, in half of the heads"
-    return curve("text", task, Significance(per_head=sizes.per_head, std=sizes.std), sizes, BLUE, told)
+    knowledge = "told which tokens are digits of which significance, in half of the heads"
+    return curve("text", task, Significance(per_head=sizes.per_head, std=sizes.std), sizes, BLUE, knowledge)
 
 
 def plain_sums(sizes: Sizes) -> Curve:

@@ -90,7 +90,7 @@ class Count:
     key: str
     measure: str
     distribution: Callable[[int], Float[Tensor, " value"]]
-    """P(measure = k), k = 0, 1, ..., exactly, for so many digits."""
+    """P(measure = k), k = 0, 1, ..., exactly, for a number of digits."""
     draw_values: Callable[[int, int, Generator], Int[Tensor, " sample"]]
     """The measure of `count` random samples of `digits` digits."""
     known: tuple[Known, Known]

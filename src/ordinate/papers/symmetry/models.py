@@ -93,8 +93,8 @@ def figure(
     def plan(scale: str) -> Curves:
         sizes = SCALES[scale]
         here, published = curves(sizes), curves(SCALES["paper"])
-        told = differences([curve.recipe for curve in here], [curve.recipe for curve in published])
-        return Curves(here, aims(sizes), told)
+        differs = differences([curve.recipe for curve in here], [curve.recipe for curve in published])
+        return Curves(here, aims(sizes), differs)
 
     return curves_figure(f"symmetry/{name}", title, summary, described(minutes, at), plan, axes=axes)
 

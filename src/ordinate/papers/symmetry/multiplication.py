@@ -39,7 +39,9 @@ def products(sizes: Sizes, multiplier: int) -> dict[str, Curve]:
         ("rpe", rpe(sizes), VERMILION, RELATIVE),
         ("upe", upe(sizes), BLUE, UNIFORM),
     )
-    return {name: curve(name, task, encoding, sizes, look, told) for name, encoding, look, told in kinds}
+    return {
+        name: curve(name, task, encoding, sizes, look, knowledge) for name, encoding, look, knowledge in kinds
+    }
 
 
 def shifted_products(sizes: Sizes) -> dict[str, Curve]:
@@ -50,7 +52,9 @@ def shifted_products(sizes: Sizes) -> dict[str, Curve]:
         ("ape-shifted", Learned(width=sizes.width), ORANGE, f"{ABSOLUTE}; {SHIFTED}"),
         ("rpe-shifted", rpe(sizes), PURPLE, f"{RELATIVE}; {SHIFTED}"),
     )
-    return {name: curve(name, task, encoding, sizes, look, told) for name, encoding, look, told in kinds}
+    return {
+        name: curve(name, task, encoding, sizes, look, knowledge) for name, encoding, look, knowledge in kinds
+    }
 
 
 def products_in_text(sizes: Sizes) -> Curve:
@@ -59,10 +63,10 @@ def products_in_text(sizes: Sizes) -> Curve:
     sizes = replace(sizes, steps=sizes.steps_in_text or sizes.steps)
     task = multiplication(sizes, 3, words=sizes.words)
     encoding = Significance(uniform=sizes.uniform, per_head=sizes.per_head, std=sizes.std)
-    told = (
+    knowledge = (
         "told which tokens are digits of which significance, and what acts alike on all, in half of the heads"
     )
-    return curve("text", task, encoding, sizes, ORANGE, told)
+    return curve("text", task, encoding, sizes, ORANGE, knowledge)
 
 
 FIGURES = (

@@ -190,6 +190,16 @@ def _solvable_losses(places: int, dimension: int, seeds: int) -> Float[ndarray, 
     return losses
 
 
+def caption(document: Document) -> str:
+    """What lines and marks are."""
+    filled = document["settings"]["filled in training"].split(",")[0]
+    return (
+        "Products A_j of positions j places apart, first seed. Left: n1 = 1 and b = 0, flow as lines, closed form "
+        f"as circles. Middle: n1 = {filled}, flow as lines, gradient descent as crosses. Right: test loss of the "
+        "solvable case by descent from random positions, one dot a seed, and its expectation a^2 (n - 1) / d."
+    )
+
+
 FIGURES = (
     Figure(
         NAME,
@@ -202,10 +212,7 @@ FIGURES = (
             "paper": "the same with ten seeds and steps a fifth as long",
         },
         draw=draw,
-        caption="Products A_j of positions j places apart, first seed. Left: n1 = 1 and b = 0, flow as lines, closed "
-        "form as circles. Middle: the n1 of training (see the settings), flow as lines, gradient descent as crosses. "
-        "Right: test loss of the solvable case by descent from random positions, one dot a seed, and its expectation "
-        "a^2 (n - 1) / d.",
+        caption=caption,
         compute=compute,
         notes=lambda document: [
             "The proposition asks for products that depend on differences alone at the start; random ones are drawn by "

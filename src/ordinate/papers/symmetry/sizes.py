@@ -9,7 +9,7 @@ from typing import Any
 
 from ordinate.lab.training import AdamW, Linear, Muon, Pick, Recipe, Training
 from ordinate.models import ResidualEncoder
-from ordinate.papers.figure import SMOKE as SMOKE_SAID
+from ordinate.papers.figure import SMOKE as PROVES_PATH
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sizes:
     gated: bool = False
     """Whether hidden units are products (GEGLU)."""
     words: int = 20
-    """Random letters before, between and after the numbers, at most, where numbers stand in text."""
+    """At most this many random letters before, between and after numbers in text."""
     steps_in_text: int | None = None
     """Steps for products in text where they are not `steps`: their lines are longer, and a figure has its hour."""
     uniform: tuple[str, ...] = ("multiplier",)
@@ -76,7 +76,7 @@ SMOKE = Sizes(
     training=Training(batch=8, optimizer=AdamW(), pick=Pick(value=7.0, count=8, every=2)),
     seeds=1,
     count=8,
-    description=SMOKE_SAID,
+    description=PROVES_PATH,
 )
 
 LAPTOP = Sizes(

@@ -39,13 +39,13 @@ KEYS = "keys hold the vector of the pair alone, no content"
 PAIRS = "told which pairs matter, by significance and a few places back; no others are attended"
 
 Variant = Callable[[str, str, str, Encoding, Form], Curve]
-"""A curve from its label, its look, what it is told, its encoding and its form of attention."""
+"""A curve from its label, its look, what it is knowledge, its encoding and its form of attention."""
 
 
-def variants(told: str, every: Encoding, some: Encoding, make: Variant) -> tuple[Curve, ...]:
+def variants(knowledge: str, every: Encoding, some: Encoding, make: Variant) -> tuple[Curve, ...]:
     """Without content in keys, with fewer pairs, and with both; the paper's form is the fourth."""
     return (
-        make("keys", PURPLE, f"{told}; {KEYS}", every, ContentClass()),
+        make("keys", PURPLE, f"{knowledge}; {KEYS}", every, ContentClass()),
         make("pairs", ORANGE, PAIRS, some, Content()),
         make("both", GREEN, f"{PAIRS}; {KEYS}", some, ContentClass()),
     )
@@ -59,8 +59,8 @@ def declared(relation: Relation, sizes: Sizes) -> Encoding:
 def declared_sums(sizes: Sizes) -> tuple[Curve, ...]:
     """Addition: relative positions as in the paper, and the three variants."""
 
-    def make(label: str, look: str, told: str, encoding: Encoding, form: Form) -> Curve:
-        return sums_of(label, "uniform", sizes, look, told, encoding=encoding, attention=form)
+    def make(label: str, look: str, knowledge: str, encoding: Encoding, form: Form) -> Curve:
+        return sums_of(label, "uniform", sizes, look, knowledge, encoding=encoding, attention=form)
 
     some = declared(beyond_addition.RELATION, sizes)
     return relative_sums(sizes), *variants(RELATIVE, rpe(sizes), some, make)
@@ -70,8 +70,8 @@ def declared_products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multiplication by one digit: uniform and relative positions as in the paper, and the three variants."""
     task = multiplication(sizes, 1)
 
-    def make(label: str, look: str, told: str, encoding: Encoding, form: Form) -> Curve:
-        return curve(label, task, encoding, sizes, look, told, attention=form)
+    def make(label: str, look: str, knowledge: str, encoding: Encoding, form: Form) -> Curve:
+        return curve(label, task, encoding, sizes, look, knowledge, attention=form)
 
     some = declared(beyond_multiplication.RELATION, sizes)
     return products_of(sizes, 1)["upe"], *variants(UNIFORM, upe(sizes), some, make)
@@ -123,20 +123,20 @@ def searched_lines(sizes: Sizes) -> tuple[Curve, ...]:
     )
 
 
-def _sums(label: str, look: str, told: str, sizes: Sizes, places: int | None = None) -> Curve:
+def _sums(label: str, look: str, knowledge: str, sizes: Sizes, places: int | None = None) -> Curve:
     places = places or sizes.places
     lengths = tuple(float(n) for n in range(6, places + 1))
     task, encoding = addition(places), rpe(sizes)
-    return curve(label, task, encoding, sizes, look, told, axes={"length": lengths})
+    return curve(label, task, encoding, sizes, look, knowledge, axes={"length": lengths})
 
 
 def searched_products(sizes: Sizes) -> tuple[Curve, ...]:
     """Multipliers of three digits: from the recipe for one digit to the one that Figure 5b uses."""
     wanted = sizes.three_digits
 
-    def tried(label: str, look: str, told: str, chosen: Sizes, seeds: int) -> Curve:
+    def tried(label: str, look: str, knowledge: str, chosen: Sizes, seeds: int) -> Curve:
         task = multiplication(chosen, 3)
-        made = curve(label, task, upe(chosen), chosen, look, told)
+        made = curve(label, task, upe(chosen), chosen, look, knowledge)
         return replace(made, seeds=seeds)
 
     plain = replace(sizes, hard=None)

@@ -10,7 +10,7 @@ over tokens +-1 has one unit for every corner s of the cube,
     f(x) = c + sum_s (f(s) - c) relu(<s, x> - (n - 1)),    n tokens, c halfway between the ends of f:
 
 at x = s the unit is 1, and at every other corner <s, x> is at most n - 2, so that it is 0, and stays so while the
-errors of the tokens add up to less than 1. A table of one token is a line through its values, whatever they are.
+errors of the tokens add up to less than 1. A table of one token is a line through its values, which may be any.
 Tokens that the table does not depend on get no weights.
 """
 

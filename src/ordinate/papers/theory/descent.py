@@ -59,7 +59,7 @@ class Path:
 
     steps: list[int]
     losses: Float[Tensor, "seed log"]
-    """Mean over the window's places, and over windows where there are several."""
+    """Mean over the window's places, and over windows if there are several."""
     parameters: Parameters
 
 

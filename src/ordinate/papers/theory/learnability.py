@@ -4,9 +4,9 @@
 
 for all models with these norms at once, with probability 1 - delta over m samples. The factor in brackets is that of
 standard attention (Edelman et al. 2022, arXiv 2110.10090); positional attention does not have it, because rows of
-weights that do not depend on the input are probabilities whatever the queries and keys are.
+weights that do not depend on the input are probabilities for all queries and keys.
 
-Known are the symbols and the form. Not known are the absolute constant c (taken as 1 unless told otherwise), the
+Known are the symbols and the form. Not known are the absolute constant c (1 unless another is given), the
 constant in front, and how loss and inputs are bounded; norms are read as usual, B_2 as the largest spectral norm and
 B_21 as the largest (2, 1) norm of a weight matrix of the values, outputs and perceptrons. So the numbers are no
 guarantee: what can be read from them is how the bound changes with samples, depth, heads and training.
@@ -45,7 +45,7 @@ class Norms:
 
 
 def measure_norms(model: ConcatTransformer, tokens: int) -> Norms:
-    """The norms of a model on sequences of so many tokens, the dummy included.
+    """The norms of a model on sequences of `tokens` tokens, the dummy included.
 
     >>> from ordinate.models import Positional, build_model
     >>> from ordinate.lab.tasks import make_task

@@ -171,7 +171,7 @@ class Series:
 
 
 def series(target: Target, terms: int) -> Series:
-    """The Chebyshev series of Psi, cut after so many terms.
+    """The Chebyshev series of Psi, cut after `terms` terms.
 
     >>> from ordinate.papers.theory.biases import LIN
     >>> [round(series(decaying(1.0, LIN), terms).error(), 3) for terms in (8, 32)]

@@ -5,9 +5,9 @@ Whether tokens decide has three views, for three kinds of dependence:
 - `nesting`: few tokens count in all. A token selects where, of two of its values, each makes tokens count that the
   other does not: with y = x_1 if x_0 else x_2, x_0 selects. An AND does not: its tokens stop to count together. Below
   each value the same question is asked again, and the deepest answer is the number of nested selections.
-- `searches`: any token may count, few do in one sample. A token selects where drawing it anew moves the tokens that
+- `searches`: any token may count, few do in one sample. A token selects where resampling it moves the tokens that
   matter strongly (nearly every other value of theirs changes the answer) to others.
-- `chosen_by_rest`: tokens that cannot be drawn anew alone, such as text, decide which of the others count.
+- `chosen_by_rest`: tokens that cannot be resampled alone, such as text, decide which of the others count.
 """
 
 import math

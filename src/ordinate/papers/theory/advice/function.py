@@ -65,7 +65,7 @@ class FunctionTask(Scalars):
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """What the function says; whatever goes wrong inside is told with its line."""
+        """What the function returns; an error inside it is reported with its line."""
         x = inputs[..., 0]
         try:
             answer = torch.as_tensor(self.function(x.clone()))

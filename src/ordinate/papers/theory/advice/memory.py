@@ -5,7 +5,7 @@
     essentially sparse  any lag, with an influence that falls                       class III
     dense               any lag, with an influence that does not fall               none of them
 
-Two lengths are looked at: what grows with the length is not few.
+Two lengths are compared: what grows with the length is not few.
 """
 
 from collections import defaultdict
@@ -24,19 +24,19 @@ FIXED, ADAPTIVE, SPARSE, DENSE = KINDS = ("fixed", "adaptive", "essentially spar
 SHORT = 16
 """Tokens of the shorter of both lengths, for tasks that train on longer ones and can be shorter."""
 GROWS = 0.25
-"""Of the tokens that a longer sequence has more: so many more must count, for the number to grow."""
+"""Share of the tokens that a longer sequence adds: above it the number of tokens that count grows with the length."""
 MANY = 0.5
-"""Of the tokens: with so many in one sample they are not few."""
+"""Share of the tokens in one sample above which those that count are not few."""
 MORE = 1.4
 """Times as many tokens in one sample, at twice the length."""
 NEARLY_ALL = 0.75
-"""Of the tokens of a task that has one length only: with so many, any token may count."""
+"""For a task of one length: the share of its tokens from which on any token may count."""
 CLOSER = 2**15
 """Samples x tokens of a closer look."""
 SEEN = 10
 """Changes from which on a mean influence is believed."""
 PAIRS = 16
-"""Pairs of tokens that are drawn anew together."""
+"""Pairs of tokens that are resampled together."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Memory:
 
     kind: str
     field: str
-    """Of the answer that was looked at."""
+    """Of the answer that was probed."""
     lags: tuple[Lag, ...]
     """That any sample depends on, at the longer length."""
     lengths: tuple[int, ...]
     keys: tuple[int, ...]
-    """Tokens that can be drawn anew, at each length."""
+    """Tokens that can be resampled, at each length."""
     used: tuple[int, ...]
     """Of these, the ones that any sample depends on."""
     sizes: tuple[float, ...]
@@ -197,7 +197,7 @@ def look_closer(probe: Probe, seed: int) -> Probe:
 
 
 def _grows(counts: list[int] | list[float], keys: list[int]) -> bool:
-    """Whether a number of tokens grows with the length; where there is one length, whether it is nearly all."""
+    """Whether a number of tokens grows with the length; for one length, whether it is nearly all of them."""
     if len(keys) == 1:
         return counts[0] >= NEARLY_ALL * keys[0]
     return counts[1] - counts[0] >= GROWS * (keys[1] - keys[0])

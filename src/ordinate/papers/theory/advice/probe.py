@@ -1,4 +1,4 @@
-"""Which tokens an answer depends on, sample by sample: every token is drawn anew, and the answer watched.
+"""Which tokens an answer depends on, sample by sample: every token is resampled, and the change of the answer measured.
 
 All of it goes through whole batches: one call of the reference answers one redrawn token of all samples. Numbers are
 answered in float64, so that an influence can be followed over nine decimal places.
@@ -24,11 +24,11 @@ WORK = 2**20
 FEWEST, MOST = 32, 2048
 """Samples of a probe."""
 MOST_VALUES = 16
-"""Different values up to which a token is told apart by its value."""
+"""Up to this many different values, tokens are distinguished by value."""
 REPEATS = 6
-"""How often each token is drawn anew; a sign is then kept by chance in one sample of 2^6."""
+"""How often each token is resampled; a sign is then kept by chance in one sample of 2^6."""
 PILOT = 256
-"""Samples that decide which answer is looked at."""
+"""Samples that decide which answer is probed."""
 
 Report = Callable[[int, int], None]
 Lag = tuple[str, int]
@@ -71,11 +71,11 @@ class Probe:
     batch: Batch
     answer: int
     keys: tuple[int, ...]
-    """Tokens that can be drawn anew."""
+    """Tokens that can be resampled."""
     changes: Changes
 
     def lag(self, token: int) -> Lag:
-        """Where a token stands, seen from the answer."""
+        """The position of a token, seen from the answer."""
         c = self.batch.coordinates
         return c.fields[c.field[token]], c.ordinate[self.answer] - c.ordinate[token]
 
