@@ -29,7 +29,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.attention import dense, sparse
-from ordinate.attention.dot_product import QKV, Heads, Reached, isolate, without_empty_rows
+from ordinate.attention.dot_product import (
+    QKV,
+    Heads,
+    Reached,
+    isolate,
+    known_finite,
+    with_nan,
+    without_empty_rows,
+)
 from ordinate.attention.kernels import autocast_dtype
 from ordinate.attention.tables import dense_tables, sparse_tables
 from ordinate.errors import OrdinateError
@@ -211,10 +219,10 @@ def sparse_attention(
 
 def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:
     """The kernel's output, without influence of what is absent."""
-    if len(pattern.query) == pattern.tokens**2:
+    if len(pattern.query) == pattern.tokens**2 or known_finite(qkv):
         return kernel(*qkv)
     finite, rows = isolate(qkv, reached)
-    return kernel(*finite).masked_fill(rows[..., None], float("nan"))
+    return with_nan(kernel(*finite), rows)
 
 
 def _checked(

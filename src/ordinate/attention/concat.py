@@ -16,7 +16,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.attention.dot_product import QKV, attention_scores, attention_weights, isolate_groups, mix
+from ordinate.attention.dot_product import (
+    QKV,
+    attention_scores,
+    attention_weights,
+    isolate_groups,
+    mix,
+    with_nan,
+)
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Combined, Encoding, VectorEncoding
@@ -105,7 +112,7 @@ class ScoredAttention(ConcatAttention):
         if encoding.reads_scores:
             scores = encoding.scores(scores, coordinates, self.layer)
         mixed = mix(self.weights(attention_weights(self.scores(scores))), values)
-        return mixed if rows is None else mixed.masked_fill(rows[..., None], float("nan"))
+        return with_nan(mixed, rows)
 
 
 class ContentAttention(ScoredAttention):

@@ -1,5 +1,6 @@
 """Dot-product attention step by step, as pure functions: scores, weights, mixing."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -176,7 +177,7 @@ def mix(
 
 
 def isolate(qkv: QKV, reached: Reached) -> tuple[QKV, Bool[Tensor, "batch head query"]]:
-    """Zeros in tokens that are not finite, and the queries that attend to one or are one.
+    """Zeros in tokens that are not finite, and the queries that attend to such a token, or are one.
 
     A weight of 0 times infinity is not 0: with zeros, what is absent stays out of all products, also backward.
     """
@@ -190,12 +191,29 @@ def isolate(qkv: QKV, reached: Reached) -> tuple[QKV, Bool[Tensor, "batch head q
     return QKV(query, key, value), rows
 
 
+def _not_finite(x: Heads) -> Bool[Tensor, "batch head token"]:
+    return (x.detach() * 0).sum(-1) != 0
+
+
+def known_finite(qkv: QKV) -> bool:
+    """Whether nothing has to be isolated, by one look at a sum; False where looking would mean to wait."""
+    if not _can_look(qkv.value):
+        return False
+    return math.isfinite(sum(float(x.detach().sum()) for x in qkv if x is not None))
+
+
+def with_nan(out: Heads, rows: Bool[Tensor, "batch head token"] | None) -> Heads:
+    """NaN in these rows, which pass no gradient on."""
+    return out if rows is None else out.masked_fill(rows[..., None], float("nan"))
+
+
 def isolate_groups(
     qkv: QKV, pairs: Sequence[Pairs], mask: Bool[Tensor, "#batch #head #query key"] | None = None
 ) -> tuple[QKV, Bool[Tensor, "batch head query"] | None]:
-    """The same for groups of heads, and a mask; as it is, and None, where every query attends to all keys."""
+    """The same for groups of heads, and a mask; as it is, and None, where there is nothing to isolate."""
     query, _, value = qkv
-    if mask is None and all(len(group.pattern.query) == group.pattern.tokens**2 for group in pairs):
+    everything = mask is None and all(len(group.pattern.query) == group.pattern.tokens**2 for group in pairs)
+    if everything or known_finite(qkv):
         return qkv, None
     queries = (value if query is None else query).shape[2]
 
@@ -211,7 +229,3 @@ def isolate_groups(
         return (bad[:, :, None] @ (attended * mask.mT))[:, :, 0]
 
     return isolate(qkv, reached)
-
-
-def _not_finite(x: Heads) -> Bool[Tensor, "batch head token"]:
-    return (x.detach() * 0).sum(-1) != 0

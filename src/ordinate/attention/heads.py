@@ -26,6 +26,7 @@ from ordinate.attention.dot_product import (
     attention_weights,
     isolate_groups,
     mix,
+    with_nan,
     without_empty_rows,
 )
 from ordinate.attention.hooks import Hook
@@ -136,7 +137,7 @@ class MultiHead(nn.Module, ABC):
             scores = encoding.scores(scores, coordinates, self.layer)
         weights = self.weights(attention_weights(self.scores(scores)))
         mixed = mix(weights, self.values(value))
-        return mixed if rows is None else mixed.masked_fill(rows[..., None], float("nan"))
+        return with_nan(mixed, rows)
 
     def _fused(self, qkv: QKV, bias: Bias) -> Heads:
         """PyTorch's kernel."""

@@ -23,7 +23,7 @@ from transformers.masking_utils import (
 )
 
 from ordinate.attention import attend, attention_scores, mix
-from ordinate.attention.dot_product import QKV, isolate_groups, present_weights
+from ordinate.attention.dot_product import QKV, isolate_groups, present_weights, with_nan
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Pairs
 from ordinate.encodings.helpers import Cache
@@ -166,7 +166,7 @@ def _explicit(
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
     weights = nn.functional.dropout(present_weights(scores, normalised=True), dropout)
     mixed = mix(weights.to(value.dtype), value)
-    return mixed if rows is None else mixed.masked_fill(rows[..., None], float("nan"))
+    return with_nan(mixed, rows)
 
 
 def _attended(mask: Tensor | None) -> Tensor | None:
