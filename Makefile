@@ -16,7 +16,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/core: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(PIP) --progress-bar on -e '.[theory]'
+	$(PIP) --progress-bar on -e '.[theory,web]'
 	@touch $@
 
 $(VENV)/test: pyproject.toml | $(VENV)/pyvenv.cfg
@@ -31,10 +31,6 @@ $(VENV)/browser: $(VENV)/test
 	@$(BIN)/python tools/browser.py
 	@touch $@
 
-$(VENV)/web: $(VENV)/core
-	$(PIP) -e '.[web]'
-	@touch $@
-
 $(VENV)/docs: $(VENV)/core
 	$(PIP) -e '.[docs]'
 	@touch $@
@@ -42,7 +38,7 @@ $(VENV)/docs: $(VENV)/core
 demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)
 	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
 
-serve: $(VENV)/web ## open the page: playground, runs, relations, verdicts
+serve: $(VENV)/core ## open the page: playground, runs, relations, verdicts
 	$(BIN)/ordinate serve --open
 
 test: $(VENV)/test $(VENV)/browser lint imports ## install, lint, type-check and run the tests with coverage

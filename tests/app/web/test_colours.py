@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ordinate.lab.report.style import contrast, night, rgb
+from tests.browsing import needs_browser
 from tests.contrast import ENOUGH
 from tests.stylesheet import COLOUR, schemes, unreadable
 
@@ -49,3 +51,54 @@ def test_pictures_of_verdicts_are_turned_over_in_the_dark():
     half_turn = 2 * (colour @ [0.213, 0.715, 0.072]) - colour
     ground, ink = (night(rgb(end)) for end in ("#ffffff", "#000000"))
     assert night(colour) == pytest.approx(ground + (1 - half_turn).clip(0, 1) * (ink - ground))
+
+
+WRITTEN = """() => {
+  const style = (element) => getComputedStyle(element);
+  const above = (element) => (element ? [...above(element.parentElement), element] : []);
+  const shown = (element) => element.checkVisibility() && element.getClientRects().length;
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim(), element = walk.currentNode.parentElement;
+    if (text && shown(element))
+      found.push([text, style(element).color, above(element).map((each) => style(each).backgroundColor)]);
+  }
+  return found;
+}"""
+"""Every text that is shown, its colour, and the grounds on which it stands, the lowest first."""
+
+
+def laid(colours):
+    """The colour of some that lie on each other over white, from 0 to 1; each may let those below shine through.
+
+    >>> laid(["rgb(0, 0, 0)", "rgba(255, 255, 255, 0.2)"]).tolist()
+    [0.2, 0.2, 0.2]
+    """
+    ground = np.ones(3)
+    for colour in colours:
+        *parts, share = [*map(float, re.findall(r"[0-9.]+", colour)), 1.0][:4]
+        ground = share * np.array(parts) / 255 + (1 - share) * ground
+    return ground
+
+
+PARTS = {
+    "#playground": ".small-maps canvas",
+    "#runs": ".badge.done",
+    "#relations": "#class-count",
+    "#verdicts": ".claims li",
+}
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("part", PARTS)
+def test_everything_that_a_browser_shows_can_be_read(visit, part, scheme):
+    page = visit(part, scheme=scheme)
+    page.wait_for_selector(PARTS[part])
+    found = page.evaluate(WRITTEN)
+    assert len(found) > 20
+    faint = [
+        text for text, colour, grounds in found if contrast(laid(grounds), laid([*grounds, colour])) < ENOUGH
+    ]
+    assert faint == []
