@@ -94,7 +94,7 @@ def drawn(asked: Design) -> dict[str, Any]:
     check_tokens(len(coordinates), MATRIX_TOKENS, "the class matrix")
     bound = BoundRelation(relation, [coordinates])
     pattern = bound.pattern(coordinates)
-    model = ResidualEncoder(hidden=128, encoding=(Pairwise(relation=relation),), attention=ContentClass())
+    model = ResidualEncoder(hidden=128, encoding=(Pairwise(relation=(relation,)),), attention=ContentClass())
     parameters = sum(p.numel() for p in build_model(model, task, seed=0).parameters())
     table = bound.parameters(model.width // model.heads, model.heads, model.layers or 0)
     return {

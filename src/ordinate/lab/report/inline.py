@@ -46,11 +46,11 @@ def palette(*, dark: bool) -> str:
 def night_filter() -> str:
     """What `ordinate.lab.report.style.night` does, as a filter of SVG that a page in its dark scheme puts on images."""
     ground, ink = rgb(DARK[PAPER]), rgb(DARK[INK])
-    rows = [[(row == column) - 2 * part for column, part in enumerate(LUMA)] + [0, 1] for row in range(3)]
-    matrix = " ".join(f"{number:.3g}" for row in [*rows, [0, 0, 0, 1, 0]] for number in row)
+    rows = [[*((row == column) - 2 * part for column, part in enumerate(LUMA)), 0.0, 1.0] for row in range(3)]
+    matrix = " ".join(f"{number:.3g}" for row in [*rows, [0.0, 0.0, 0.0, 1.0, 0.0]] for number in row)
     channels = "".join(
         f'<feFunc{name} type="linear" slope="{high - low:.4f}" intercept="{low:.4f}"/>'
-        for name, low, high in zip("RGB", ground, ink, strict=True)
+        for name, low, high in zip("RGB", ground.tolist(), ink.tolist(), strict=True)
     )
     return (
         '<filter id="night" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'

@@ -106,7 +106,7 @@ def night(colours: Float[ndarray, "*pixel 3"]) -> Float[ndarray, "*pixel 3"]:
     True
     """
     turned = np.clip(colours + 1 - 2 * (colours @ np.array(LUMA))[..., None], 0, 1)
-    return rgb(DARK[PAPER]) + turned * (rgb(DARK[INK]) - rgb(DARK[PAPER]))
+    return np.asarray(rgb(DARK[PAPER]) + turned * (rgb(DARK[INK]) - rgb(DARK[PAPER])))
 
 
 def contrast(grounds: Float[ndarray, "*pixel 3"], letters: Float[ndarray, " 3"]) -> Float[ndarray, "*pixel"]:
