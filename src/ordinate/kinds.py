@@ -45,6 +45,20 @@ class Kind(BaseModel, ABC):
 K = TypeVar("K", bound=Kind)
 
 
+def describe(kind: type[Kind]) -> dict[str, Any]:
+    """Name, summary and options of a kind for a list: each option with its default, None where it must be given."""
+    required = any(field.is_required() for field in kind.model_fields.values())
+    defaults = {} if required else kind().model_dump(mode="json", by_alias=False)
+    options = {
+        name: {
+            "default": defaults.get(name, None if field.is_required() else field.default),
+            "description": field.description,
+        }
+        for name, field in kind.model_fields.items()
+    }
+    return {"name": kind.name, "summary": kind.summary, "options": options}
+
+
 class Table(dict[str, type[K]]):
     """Kinds by name: those of the library, and those of plug-ins once `ordinate.lab.plugins.load` has added them.
 

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from ordinate.app.cli.skeleton import files
+from ordinate.app.cli.new import files
 from ordinate.encodings import ENCODINGS, EncodingSettings
 from ordinate.errors import OrdinateError
 from ordinate.lab import plugins

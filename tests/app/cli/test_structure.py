@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
-from ordinate.app.cli.inline import inline
 from ordinate.app.cli.main import main
 from ordinate.lab.evaluation.points import metric_of_task
+from ordinate.lab.structure.discovery import inline
 from ordinate.lab.tasks import TASKS
 from ordinate.lab.training import Recipe
 from ordinate.relations import RELATIONS

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ordinate.app.cli.main import command as root
-from ordinate.app.cli.study_tables import COMPARISONS, SUMMARY
 from ordinate.lab.evaluation.comparisons import seeds_needed
 from ordinate.lab.runs.engine import ENGINES
 from ordinate.lab.studies import conduct, read_plan
+from ordinate.lab.studies.findings import COMPARISONS, SUMMARY
 from ordinate.lab.training import Recipe
 from tests.lab.studies.files import Here, write
 

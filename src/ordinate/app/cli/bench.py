@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import ordinate
-from ordinate.app.cli.failures import FAILED
-from ordinate.app.cli.options import Json
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError, nearest
 
 
@@ -18,10 +17,9 @@ def bench(
     ] = None,
     names: Annotated[bool, typer.Option("--list", help="Name the sections.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: proves the path only.")] = False,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Measure speed and memory side by side with textbook code; a target that is missed fails."""
-    from ordinate.app.cli.output import note, print_json, print_table
+    from ordinate.app.cli.output import note
 
     _find_checkout()
     from bench import FULL, QUICK, SECTIONS, run_sections
@@ -30,20 +28,17 @@ def bench(
         if name not in SECTIONS:
             raise OrdinateError(f"there is no section {name!r}: {nearest(name, SECTIONS)}")
     if names:
-        if json:
-            print_json({"sections": [{"name": n, "summary": s} for n, s in SECTIONS.items()]})
-        else:
-            print_table(["section", "measures"], list(SECTIONS.items()))
-        return
+        document = {"sections": [{"name": n, "summary": s} for n, s in SECTIONS.items()]}
+        return Result(document, [Table(["section", "measures"], list(SECTIONS.items()))])
     wanted = list(dict.fromkeys(sections or SECTIONS))
     results = run_sections(wanted, on_progress=note, settings=QUICK if quick else FULL)
-    if json:
-        print_json({"command": " ".join(["ordinate bench", *(sections or ()), "--json"]), **results})
-    else:
-        headers = ["section", "measure", "value", "unit", "target", ""]
-        print_table(headers, [_row(row) for row in results["rows"]])
-    if any(row["ok"] is False for row in results["rows"]):
-        raise typer.Exit(FAILED)
+    command = " ".join(["ordinate bench", *(sections or ()), "--json"])
+    headers = ["section", "measure", "value", "unit", "target", ""]
+    return Result(
+        {"command": command, **results},
+        [Table(headers, [_row(row) for row in results["rows"]])],
+        failed=any(row["ok"] is False for row in results["rows"]),
+    )
 
 
 def _find_checkout() -> None:

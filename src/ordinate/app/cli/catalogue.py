@@ -1,69 +1,110 @@
-"""`ordinate tasks`, `encodings` and `models`: what there is; tables of kinds for other commands."""
+"""`ordinate tasks`, `encodings`, `models` and `relations`: what there is, and what one relation looks like."""
 
-from collections.abc import Iterable
-from typing import Any
+import tomllib
+from typing import Annotated, Any
 
-from ordinate.app.cli.options import Json
+import typer
+
+from ordinate.app.cli.options import TaskOptions
+from ordinate.app.cli.output import Result, Table
+from ordinate.errors import OrdinateError
 
 
-def tasks(json: Json = False) -> None:
+def tasks() -> Result:
     """List the tasks: name, family, axes, one line."""
+    from ordinate.kinds import describe
     from ordinate.lab.tasks import TASKS
 
-    found = [
-        {**facts_of(kind), "family": kind.family, "axes": list(kind.axes), "options": options_of(kind)}
-        for kind in TASKS.values()
-    ]
-    show_catalogue("tasks", found, ("name", "family", "axes", "summary"), json)
+    found = [{**describe(kind), "family": kind.family, "axes": list(kind.axes)} for kind in TASKS.values()]
+    return _list("tasks", found, "name", "family", "axes", "summary")
 
 
-def encodings(json: Json = False) -> None:
+def encodings() -> Result:
     """List the positional encodings, and what each does at positions never trained."""
     from ordinate.encodings import ENCODINGS
+    from ordinate.kinds import describe
 
     found = [
-        {**facts_of(kind), "beyond": kind.extrapolation, "source": kind.source, "options": options_of(kind)}
-        for kind in ENCODINGS.values()
+        {**describe(kind), "beyond": kind.extrapolation, "source": kind.source} for kind in ENCODINGS.values()
     ]
-    show_catalogue("encodings", found, ("name", "summary", "beyond", "source"), json)
+    return _list("encodings", found, "name", "summary", "beyond", "source")
 
 
-def models(json: Json = False) -> None:
+def models() -> Result:
     """List the kinds of models, with the settings a recipe can give."""
+    from ordinate.kinds import describe
     from ordinate.models import MODELS
 
-    found = [{**facts_of(kind), "options": options_of(kind)} for kind in MODELS.values()]
-    show_catalogue("models", found, ("name", "summary", "options"), json)
+    return _list("models", [describe(kind) for kind in MODELS.values()], "name", "summary", "options")
 
 
-def facts_of(kind: Any) -> dict[str, Any]:
-    """Name and summary of a kind."""
-    return {"name": kind.name, "summary": kind.summary}
+def relations(
+    shown: Annotated[
+        str | None, typer.Option("--show", metavar="TOML", help="Show this relation at a task's tokens.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="The task that --show looks at.")] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Its length for --show; default the longest trained one.")
+    ] = None,
+    options: TaskOptions = None,
+) -> Result:
+    """List the relations that a recipe can name, or show the classes of one at the tokens of a task."""
+    from ordinate.kinds import choose, describe
+    from ordinate.relations import RELATIONS, BoundRelation
 
+    if shown is None:
+        if task is not None or length is not None or options:
+            raise OrdinateError(
+                "--task, --length and --set go with --show: write --show '{kind=\"aligned\"}'"
+            )
+        found = [describe(kind) for kind in RELATIONS.values()]
+        return _list("relations", found, "name", "summary", "options")
+    if task is None:
+        raise OrdinateError("--show needs the tokens of a task: add --task addition")
 
-def options_of(kind: Any) -> dict[str, dict[str, Any]]:
-    """What a recipe can set, with defaults; None where it must be given."""
-    required = any(field.is_required() for field in kind.model_fields.values())
-    defaults = {} if required else kind().model_dump(mode="json", by_alias=False)
-    return {
-        name: {
-            "default": defaults.get(name, None if field.is_required() else field.default),
-            "description": field.description,
+    from ordinate.app.cli.options import chosen_task
+
+    relation = choose(read_toml(shown), RELATIONS, "relation")
+    chosen = chosen_task(task, options, length)
+    length = max(chosen.lengths()) if length is None else length
+    coordinates = chosen.coordinates(length)
+    text = relation.show(coordinates)
+
+    def document() -> dict[str, Any]:
+        bound = BoundRelation(relation, [coordinates])
+        return {
+            "relation": {"text": str(relation), "recipe": relation.model_dump(mode="json")},
+            "task": chosen.name,
+            "length": length,
+            "tokens": len(coordinates),
+            "classes": bound.names,
+            "attended": len(bound.pattern(coordinates).query),
+            "picture": text,
         }
-        for name, field in kind.model_fields.items()
-    }
+
+    return Result(document, [text])
 
 
-def show_catalogue(title: str, found: list[dict[str, Any]], columns: Iterable[str], json: bool) -> None:
-    """Print kinds as a table of some columns, or all there is as JSON under a title."""
-    from ordinate.app.cli.output import print_json, print_table
+def read_toml(text: str) -> Any:
+    """Read a value as in a recipe; a bare word is a name.
 
-    if json:
-        print_json({title: found})
-        return
-    headers = list(columns)
-    print_table(headers, [[_cell(row[column]) for column in headers] for row in found])
+    >>> read_toml('{kind = "window", back = 3}'), read_toml("aligned")
+    ({'kind': 'window', 'back': 3}, 'aligned')
+    """
+    if text.strip().replace("-", "").isalnum():
+        return text.strip()
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        raise OrdinateError(
+            f"--show {text!r} is not a TOML value: {error}; write --show '{{kind=\"aligned\"}}'"
+        ) from None
 
 
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else ", ".join(value)
+def _list(title: str, found: list[dict[str, Any]], *columns: str) -> Result:
+    """Kinds as a table of some columns, or all there is as JSON under a title."""
+    rows = [
+        [row[name] if isinstance(row[name], str) else ", ".join(row[name]) for name in columns]
+        for row in found
+    ]
+    return Result({title: found}, [Table(columns, rows)])

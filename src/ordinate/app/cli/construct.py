@@ -1,20 +1,13 @@
-"""`ordinate construct fixed`: memories at fixed lags as weights, and what they are worth."""
+"""`ordinate construct`: memories as weights, and what they are worth."""
 
-import math
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json
-from ordinate.errors import OrdinateError, nearest
-
-if TYPE_CHECKING:
-    from ordinate.papers.theory.biases import Bias
-    from ordinate.papers.theory.fits import Fit
-
-SLOPES = ("optimised", "paper")
-ORDERS = (1, 2, 3)
-"""Orders n at which the bound of a theorem is shown."""
+from ordinate.app.cli.options import TaskOptions
+from ordinate.app.cli.output import Result, Table
+from ordinate.errors import OrdinateError
 
 Heads = Annotated[int, typer.Option(min=1, help="Attention heads.")]
 BiasName = Annotated[str, typer.Option("--bias", help="How heads fall with the lag: lin or log.")]
@@ -39,71 +32,84 @@ def fixed(
         bool, typer.Option("--free", help="Leave the sum of the softmax out, so that every token is right.")
     ] = False,
     error: LargestError = 0.5,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Build a one-layer Transformer whose heads fetch tokens at fixed lags, and measure it in the sup norm."""
-    from ordinate.app.cli.output import print_json
     from ordinate.app.cli.progress import SearchProgress
-    from ordinate.papers.theory.biases import find_bias
-    from ordinate.papers.theory.construct import build_model, find_readout, weights_of
-    from ordinate.papers.theory.evaluate import evaluate_model
-    from ordinate.papers.theory.fetch import needs
-    from ordinate.papers.theory.fits import FLOAT64, paper_fit
-    from ordinate.papers.theory.rates import fixed_rate, head_split
-    from ordinate.papers.theory.slopes import check_heads, lag_kernels, optimise_slopes
+    from ordinate.papers.construct import construct_fixed
 
-    check_slopes(slopes)
-    chosen_bias, chosen_readout = find_bias(bias), find_readout(readout)
-    places = read_lags(lags)
-    chosen_bias.check_lags(places, length)
-    check_error(error)
-    check_heads(chosen_bias, heads, length)
-    split = head_split(heads, places, chosen_bias)
-    kernels = lag_kernels(places, length)
-    fits = {"paper": paper_fit(chosen_bias, heads, kernels)}
-    if slopes == "paper":
-        weights_of(fits["paper"], chosen_readout, normalised=not free)  # refused before the search
     with SearchProgress("slopes") as progress:
-        fits["optimised"] = optimise_slopes(chosen_bias, heads, kernels, report=progress.report)
-    fit = fits[slopes]
-    weights = weights_of(fit, chosen_readout, normalised=not free)
-    if fit.cost(FLOAT64) > error:
-        worst = max(zip(fit.errors, places, strict=True))[1]
-        enough = needs(chosen_bias, worst, min(error, 0.9))
-        raise OrdinateError(
-            f"{heads} {bias} heads with {slopes} slopes fetch lag {worst} to within "
-            f"{fit.cost(FLOAT64):.3g} in float64, not {error:g}: {enough.heads} heads and {enough.digits:.2f} "
-            f"digits are enough, float64 has {FLOAT64:.2f}"
+        built = construct_fixed(
+            read_lags(lags),
+            heads=heads,
+            bias=bias,
+            slopes=slopes,
+            readout=readout,
+            length=length,
+            normalised=not free,
+            error=error,
+            report=progress.report,
         )
-    model = build_model(chosen_bias, weights, normalised=not free)
-    measured = evaluate_model(model, places, chosen_readout, length)
-    document = {
-        "kind": "fixed",
-        "lags": places,
-        "heads": heads,
-        "bias": bias,
-        "length": length,
-        "normalised": not free,
-        "readout": readout,
-        "slopes": slopes,
-        "constructions": [
-            _proof(chosen_bias, places, split),
-            *(described(name, found) for name, found in fits.items()),
-        ],
-        "bounds": {str(n): fixed_rate(places, heads, n, chosen_bias) for n in ORDERS},
-        "model": {
-            "parameters": sum(p.numel() for p in model.parameters()),
-            "memory_errors": list(measured.memories),
-            "output_error": measured.output,
-            "output_exact": measured.exact,
-            "inputs": measured.inputs,
-        },
-        "weights": {name: value.tolist() for name, value in weights._asdict().items()},
-    }
-    if json:
-        print_json(document)
-    else:
-        _show(document)
+    return Result(built.document, _fixed(built.document))
+
+
+def adaptive(
+    target: Annotated[
+        str, typer.Option(help="The target to begin with: worked, the paper's example, or prop-4.2.")
+    ] = "worked",
+    nesting: Annotated[
+        int | None, typer.Option(min=0, help="K, memories that are found one by the other.")
+    ] = None,
+    memories: Annotated[
+        int | None, typer.Option(min=1, help="M, all memories; as many as are nested without.")
+    ] = None,
+    lags: Annotated[
+        str | None,
+        typer.Option(metavar="T,T,...", help="How far back, for every value of the newest token, -1 first."),
+    ] = None,
+    options: TaskOptions = None,
+    heads: Heads = 8,
+    layers: Annotated[
+        int | None, typer.Option(min=1, help="Those of Theorem 4.4 without; up to M + 1, a memory each.")
+    ] = None,
+    bias: BiasName = "lin",
+    tmx: Annotated[
+        bool, typer.Option("--tmx", help="Scores of the lag minus the token, without dot products.")
+    ] = False,
+    slopes: SlopesKind = "optimised",
+    length: Annotated[
+        int, typer.Option(min=2, max=256, help="Tokens of a sequence; up to 16 all inputs are tried.")
+    ] = 12,
+    error: LargestError = 0.5,
+) -> Result:
+    """Build a Transformer that fetches tokens where other tokens point, and measure it in the sup norm.
+
+    Feed-forward layers write how far back a memory is, rounded; attention without the sum of a softmax fetches it.
+    --set changes any other option of the task adaptive-memory.
+    """
+    from ordinate.app.cli.progress import SearchProgress
+    from ordinate.papers.construct import adaptive_target, construct_adaptive
+
+    task = adaptive_target(
+        target,
+        nesting=nesting,
+        memories=memories,
+        lags=None if lags is None else read_lags(lags),
+        length=length,
+        changes=options or (),
+    )
+    with SearchProgress("slopes") as progress:
+        built = construct_adaptive(
+            task,
+            heads=heads,
+            layers=layers,
+            bias=bias,
+            tmx=tmx,
+            slopes=slopes,
+            length=length,
+            error=error,
+            report=progress.report,
+        )
+    return Result(built.document, _adaptive(built.document))
 
 
 def read_lags(text: str) -> list[int]:
@@ -118,92 +124,93 @@ def read_lags(text: str) -> list[int]:
         raise OrdinateError(f"--lags {text!r} are not whole numbers: write --lags 2,5") from None
 
 
-def described(name: str, found: "Fit") -> dict[str, Any]:
-    """A fit as JSON."""
-    return {
-        "name": name,
-        "coefficients": "best",
-        "slopes": list(found.slopes),
-        "errors": list(found.errors),
-        "beyond": list(found.endless()),
-        "largest_log10": log10(found.largest),
-        "digits": found.digits,
-        "float64_error": found.cost(),
-        "held": found.held_by(),
-    }
-
-
-def _proof(bias: "Bias", lags: list[int], split: tuple[int, ...]) -> dict[str, Any]:
-    """The construction of the proof: the heads are split, and each memory has a series of its own."""
-    from ordinate.papers.theory.sums import indicator, measure
-
-    rows = [measure(indicator(lag, bias), [terms])[0] for lag, terms in zip(lags, split, strict=True)]
-    return {
-        "name": "paper",
-        "coefficients": "of the proof",
-        "heads": list(split),
-        "errors": [row.error for row in rows],
-        "largest_log10": max(row.largest for row in rows),
-    }
-
-
-def _show(document: dict[str, Any]) -> None:
-    from ordinate.app.cli.output import print_table, say
+def _fixed(document: dict[str, Any]) -> Iterator[Table | str]:
     from ordinate.lab.report.numbers import show_number
     from ordinate.papers.theory.evaluate import LISTED
 
-    def numbers(values: list[float]) -> str:
-        return ", ".join(map(show_number, values))
-
-    rows = []
-    for row in document["constructions"]:
-        given = row.get("slopes")
-        rows.append(
-            [
-                row["name"],
-                row["coefficients"],
-                f"{given[0]:g} .. {given[-1]:g}" if given else f"heads {', '.join(map(str, row['heads']))}",
-                numbers(row["errors"]),
-                "0" if row["largest_log10"] is None else f"10^{row['largest_log10']:.1f}",
-                show_number(row.get("digits")),
-                show_number(row.get("float64_error")),
-            ]
-        )
-    lags = ", ".join(map(str, document["lags"]))
-    print_table(
-        ["slopes", "coefficients", "range", f"error at lags {lags}", "largest", "digits", "in float64"],
-        rows,
-        title=f"{document['heads']} {document['bias']} heads; an error of 1 is that of no model",
-    )
-    bounds = ", ".join(f"C({n}) {show_number(bound)}" for n, bound in document["bounds"].items())
-    say(f"Theorem 3.1: error at most {bounds}; the C are not known")
-    model = document["model"]
-    say(
-        f"model with {document['slopes']} slopes, {model['parameters']} parameters, {document['length']} tokens:"
-    )
-    say(f"  largest error at each memory, measured in float64: {numbers(model['memory_errors'])}")
-    listed = document["length"] <= LISTED
-    how = (
-        f"over all {model['inputs']} inputs of +-1"
-        if listed
-        else "on the input that is worst but for rounding"
-    )
+    lags, model = ", ".join(map(str, document["lags"])), document["model"]
+    title = f"{document['heads']} {document['bias']} heads; an error of 1 is that of no model"
+    yield _constructions(document, f"error at lags {lags}", title)
+    yield f"Theorem 3.1: {_bounds(document)}"
+    tokens = f"{model['parameters']} parameters, {document['length']} tokens"
+    yield f"model with {document['slopes']} slopes, {tokens}:"
+    yield _memory_errors(model)
+    how = f"over all {model['inputs']} inputs of +-1"
+    if document["length"] > LISTED:
+        how = "on the input that is worst but for rounding"
     words = how if model["output_exact"] else "a bound but for rounding"
-    say(f"  largest error of the {document['readout']}: {show_number(model['output_error'])}, {words}")
+    yield f"  largest error of the {document['readout']}: {show_number(model['output_error'])}, {words}"
 
 
-def check_slopes(slopes: str) -> None:
-    """Refuse a kind of slopes that there is not."""
-    if slopes not in SLOPES:
-        raise OrdinateError(f"there is no kind of slopes {slopes!r}: {nearest(slopes, SLOPES)}")
+def _adaptive(document: dict[str, Any]) -> Iterator[Table | str]:
+    from ordinate.lab.report.numbers import show_number
+
+    target, model = document["target"], document["model"]
+    yield (
+        f"{target['memories']} memories, {target['nesting']} nested: {document['layers']} layers of "
+        f"{document['heads']} {document['bias']} heads; an error of 1 is that of no model"
+    )
+    yield _constructions(document, "error at each memory")
+    for number, memory in enumerate(document["memories"], 1):
+        places = ", ".join(map(str, memory["lags"]))
+        yield f"memory {number}: lags {places}, {memory['heads']} heads of layer {memory['layer']}"
+    yield f"Theorem 4.4: {_bounds(document)}"
+    yield (
+        f"model with {document['slopes']} slopes, {model['parameters']} parameters, {document['length']} tokens; "
+        f"scores by {'TMX' if document['tmx'] else 'dot products'}, which take "
+        f"{model['dot_product_parameters']} parameters as dot products and {model['tmx_parameters']} as TMX:"
+    )
+    yield _memory_errors(model)
+    how = f"over {model['inputs']} inputs" if model["output_exact"] else "a bound but for rounding"
+    yield f"  largest error of the output: {show_number(model['output_error'])}, {how}"
 
 
-def check_error(error: float) -> None:
-    """Refuse an error that no model is better than."""
-    if not 0 < error <= 1:
-        raise OrdinateError(f"--error {error:g} is out of range: take more than 0 and at most 1")
+def _constructions(document: dict[str, Any], errors: str, title: str = "") -> Table:
+    from ordinate.lab.report.numbers import show_number
+
+    headers = ["slopes", "coefficients", "range", errors, "largest", "digits", "in float64"]
+    rows = [
+        [
+            row["name"],
+            row["coefficients"],
+            _range(row),
+            ", ".join(map(show_number, row["errors"])),
+            _power(row),
+            show_number(row.get("digits")),
+            show_number(row.get("float64_error")),
+        ]
+        for row in document["constructions"]
+    ]
+    return Table(headers, rows, title)
 
 
-def log10(value: float) -> float | None:
-    """The logarithm of a number, None of 0."""
-    return math.log10(value) if value > 0 else None
+def _range(row: dict[str, Any]) -> str:
+    """From the first slope to the last, of one fit for all memories or of one for each; or how heads are split."""
+    slopes = row.get("slopes")
+    if not slopes:
+        return f"heads {', '.join(map(str, row['heads']))}" if "heads" in row else ""
+    if isinstance(slopes[0], list):
+        every = [slope for one in slopes for slope in one]
+        return f"{min(every):g} .. {max(every):g}"
+    return f"{slopes[0]:g} .. {slopes[-1]:g}"
+
+
+def _power(row: dict[str, Any]) -> str:
+    """The largest coefficient, where it is known."""
+    if "largest_log10" not in row:
+        return ""
+    return "0" if row["largest_log10"] is None else f"10^{row['largest_log10']:.1f}"
+
+
+def _bounds(document: dict[str, Any]) -> str:
+    from ordinate.lab.report.numbers import show_number
+
+    bounds = ", ".join(f"C({n}) {show_number(bound)}" for n, bound in document["bounds"].items())
+    return f"error at most {bounds}; the C are not known"
+
+
+def _memory_errors(model: dict[str, Any]) -> str:
+    from ordinate.lab.report.numbers import show_number
+
+    errors = ", ".join(map(show_number, model["memory_errors"]))
+    return f"  largest error at each memory, measured in float64: {errors}"

@@ -1,14 +1,16 @@
 """`ordinate discover`: the places that answers depend on, and the relation they suggest."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json, Seed, TaskOptions
+from ordinate.app.cli.options import Seed, TaskOptions
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
-    from ordinate.lab.structure.discovery import Evidence
+    from ordinate.lab.structure.discovery import Discovery, Evidence
 
 ROWS = 10
 """Differences that are shown of one field."""
@@ -25,18 +27,15 @@ def discover(
         float, typer.Option(help="Dependences that show in a smaller share of the samples are cut.")
     ] = 1e-3,
     seed: Seed = 0,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Find out which places an answer depends on, and propose a relation for attention.
 
     Every input token is drawn anew, and it is counted how often each answer changes.
     """
     import torch
 
-    from ordinate.app.cli.inline import inline
-    from ordinate.app.cli.output import print_json, print_table, say
+    from ordinate.app.cli.options import chosen_task
     from ordinate.app.cli.progress import StepProgress
-    from ordinate.app.cli.tasks import chosen_task
     from ordinate.lab.structure.discovery import discover as find
 
     torch.set_num_threads(1)
@@ -50,28 +49,26 @@ def discover(
                 progress.report(**facts)
 
         found = find(chosen, count=count, threshold=threshold, seed=seed, report=report)
-    relation = found.relation.model_dump(mode="json", exclude_defaults=True)
-    line = f"encoding = {inline({'kind': 'pairwise', 'relation': relation})}"
-    if json:
-        print_json({**found.to_dict(), "seed": seed, "toml": line})
-        return
+    return Result({**found.to_dict(), "seed": seed}, _shown(found))
+
+
+def _shown(found: "Discovery") -> Iterator[Table | str]:
     lengths = " and ".join(str(length) for length in dict.fromkeys(found.lengths))
-    say(
-        f"{chosen.name} at length {lengths}, {count} samples; kept where at least {threshold:g} of them change"
-    )
+    kept = f"kept where at least {found.threshold:g} of them change"
+    yield f"{found.task.name} at length {lengths}, {found.count} samples; {kept}"
     for evidence in found.evidence:
         if evidence.structure == "still":
-            say(f"{evidence.field!r} never changes: for heads to look at where a window finds no key")
+            yield f"{evidence.field!r} never changes: for heads to look at where a window finds no key"
             continue
-        rows, rest = evidence_rows(evidence, threshold)
+        rows, rest = evidence_rows(evidence, found.threshold)
         title = f"keys in {evidence.field!r}: {evidence.structure}"
-        print_table(["answer minus key", "changes in", ""], rows, title=title)
+        yield Table(["answer minus key", "changes in", ""], rows, title)
         if rest:
-            say(rest)
-    say()
-    say(f"relation: {found.relation}")
-    say("in a recipe, under [model]:")
-    say(line)
+            yield rest
+    yield ""
+    yield f"relation: {found.relation}"
+    yield "in a recipe, under [model]:"
+    yield found.toml
 
 
 def evidence_rows(evidence: "Evidence", threshold: float) -> tuple[list[list[str]], str]:

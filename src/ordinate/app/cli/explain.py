@@ -1,16 +1,19 @@
 """`ordinate explain`: what a model does with one input, as pictures, a page and numbers."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.app.cli.options import Json, ModelName, Seed, StoreFolder
+from ordinate.app.cli.output import Result, Table
 
 if TYPE_CHECKING:
     from ordinate.lab.explain import Ablation, Explanation
+    from ordinate.lab.report.explained import Explained
+    from ordinate.lab.tasks.base import Task
     from ordinate.lab.tasks.batch import Batch
-from ordinate.lab.tasks.base import Task
 
 MOST_ROWS = 30
 """Outputs that the table on the terminal shows."""
@@ -41,68 +44,54 @@ def explain(
     seed: Seed = 0,
     store: StoreFolder = None,
     json: Json = False,
-) -> None:
+) -> Result:
     """Explain what a trained or compiled model does with one input.
 
     Writes a page, and every picture as PNG and SVG; with --json they are written only where --out is given.
     """
     import torch
 
-    from ordinate.app.cli.opened import COMPILED, open_model
-    from ordinate.app.cli.output import print_json, say
     from ordinate.app.cli.progress import SearchProgress
+    from ordinate.lab.explain import ablate as ablated
     from ordinate.lab.explain import class_vectors
     from ordinate.lab.explain import explain as explained
     from ordinate.lab.programs.files import read_description, read_labels
+    from ordinate.lab.report.explained import Explained
     from ordinate.lab.runs import Store
+    from ordinate.lab.zoo.opened import COMPILED, find_model
 
     torch.set_num_threads(1)
-    found = open_model(run, Store(store or Path("runs")), step)
+    found = find_model(run, Store(store or Path("runs")), step)
     batch = _sample(found.task, text, length, seed)
     model = found.load()
     labels = read_labels(read_description(found.path)) if found.kind == COMPILED else None
     with SearchProgress("changes") as progress:
         explanation = explained(model, found.task, batch, labels=labels, seed=seed, report=progress.report)
-    classes, ablation = class_vectors(model), None
+    ablation = None
     if ablate:
-        from ordinate.lab.explain import ablate as ablated
-
         with SearchProgress("parts") as progress:
             ablation = ablated(
                 model, found.task, length=length, count=count, seed=seed, report=progress.report
             )
+    whole = Explained(found, explanation, class_vectors(model), ablation)
     files: list[Path] = []
     if not json or out is not None:
-        from ordinate.app.cli.explain_report import write_explanation
-
+        again = _command(run, explanation, ablate, length, step, seed)
         with SearchProgress("pictures") as progress:
-            files = write_explanation(
-                found,
-                explanation,
-                classes,
-                ablation,
-                out or Path("explanation"),
-                _command(run, explanation, ablate, length, step, seed),
-                progress.report,
-            )
-    if json:
-        facts = {"run": found.id, "path": str(found.path), "model": found.kind, "step": found.step}
-        numbers: dict[str, Any] = {
-            "explanation": explanation.to_dict(),
-            "classes": [one.to_dict() for one in classes],
-            "ablation": None if ablation is None else ablation.to_dict(),
-        }
-        print_json({**facts, "note": found.note, **numbers, "files": [str(path) for path in files]})
-        return
-    from ordinate.app.cli.explain_report import findings
+            files = whole.write(out or Path("explanation"), again, progress.report)
+    document = {**whole.to_dict(), "files": [str(path) for path in files]}
+    return Result(document, _shown(whole, files))
 
-    for line in findings(explanation):
-        say(line)
-    _print_outputs(explanation)
-    if ablation is not None:
-        _print_ablation(ablation)
-    say(found.note)
-    say(f"page: {files[0]}")
+
+def _shown(whole: "Explained", files: list[Path]) -> Iterator[Table | str]:
+    from ordinate.lab.report.explained import findings
+
+    yield from findings(whole.explanation)
+    yield from _outputs(whole.explanation)
+    if whole.ablation is not None:
+        yield _ablation(whole.ablation)
+    yield whole.model.note
+    yield f"page: {files[0]}"
 
 
 def _sample(task: "Task", text: str | None, length: int | None, seed: int) -> "Batch":
@@ -114,9 +103,8 @@ def _sample(task: "Task", text: str | None, length: int | None, seed: int) -> "B
     return task.tested().sample(1, generator=generator(seed, "sample"), length=length)
 
 
-def _print_outputs(explanation: "Explanation") -> None:
+def _outputs(explanation: "Explanation") -> Iterator[Table]:
     """A row for every output; of a long answer only wrong ones, as far as they fit."""
-    from ordinate.app.cli.output import print_table
     from ordinate.lab.report.numbers import show_number
 
     numbered = list(enumerate(explanation.outputs))
@@ -138,7 +126,7 @@ def _print_outputs(explanation: "Explanation") -> None:
         )
     if rows:
         sure = ["probability"] if explanation.kind == "symbols" else []
-        print_table(["output", "answer", "right", *sure, "changed most by", "rollout"], rows)
+        yield Table(["output", "answer", "right", *sure, "changed most by", "rollout"], rows)
 
 
 def _strongest(explanation: "Explanation", row: Any) -> str:
@@ -154,8 +142,7 @@ def _strongest(explanation: "Explanation", row: Any) -> str:
     return ", ".join(named) or "nothing"
 
 
-def _print_ablation(ablation: "Ablation") -> None:
-    from ordinate.app.cli.output import print_table
+def _ablation(ablation: "Ablation") -> Table:
     from ordinate.lab.report.numbers import show_number
 
     rows = [
@@ -166,7 +153,7 @@ def _print_ablation(ablation: "Ablation") -> None:
         f"set to zero: {ablation.count} samples at {ablation.axis} {ablation.value:g}, "
         f"whole model {ablation.accuracy:.3f}"
     )
-    print_table(["part", "kind", "accuracy", "change", "loss"], rows, title=title)
+    return Table(["part", "kind", "accuracy", "change", "loss"], rows, title)
 
 
 def _command(

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.options import Json, StoreFolder
+from ordinate.app.cli.options import StoreFolder
+from ordinate.app.cli.output import Result
 from ordinate.errors import OrdinateError
 
 
@@ -19,18 +20,16 @@ def export(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write, not there yet.")],
     step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
     store: StoreFolder = None,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Write config, weights and a card, for `AutoModel.from_pretrained` of transformers."""
     if find_spec("transformers") is None:
         raise OrdinateError("export needs one more package: write pip install 'ordinate[hf]'")
     if out.exists():
         raise OrdinateError(f"{out} is there already: choose another --out")
 
-    from ordinate.app.cli.opened import find_run
-    from ordinate.app.cli.output import print_json
     from ordinate.lab.export import OrdinateModel
     from ordinate.lab.runs import Store
+    from ordinate.lab.zoo.opened import find_run
 
     found = find_run(Store(store or Path("runs")), run)
     model = OrdinateModel.of(found, step)
@@ -41,8 +40,5 @@ def export(
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     files = [str(path) for path in sorted(out.iterdir())]
-    if json:
-        print_json({"run": found.id, "path": str(out), "parameters": model.num_parameters(), "files": files})
-        return
-    print("\n".join(files))
-    print(f'Try: import ordinate.lab.export; AutoModel.from_pretrained("{out}")')
+    document = {"run": found.id, "path": str(out), "parameters": model.num_parameters(), "files": files}
+    return Result(document, [*files, f'Try: import ordinate.lab.export; AutoModel.from_pretrained("{out}")'])

@@ -16,16 +16,15 @@ from ordinate.app.cli import (
     bench,
     catalogue,
     construct,
-    construct_adaptive,
     discover,
     doctor,
     evaluate,
     explain,
     export,
     new,
+    output,
     plan,
     programs,
-    relations,
     report,
     reproduce,
     runs,
@@ -111,7 +110,7 @@ for function, example in (
     (catalogue.encodings, "ordinate encodings --json"),
     (catalogue.models, "ordinate models"),
     (
-        relations.relations,
+        catalogue.relations,
         "ordinate relations --task addition --length 3 --show '{kind=\"aligned\"}'",
     ),
     (sample.sample, "ordinate sample addition --length 8 --count 3 --axis cascade=5"),
@@ -133,14 +132,16 @@ for function, example in (
     (bench.bench, "ordinate bench --list"),
     (doctor.doctor, "ordinate doctor"),
 ):
-    app.command(function.__name__, cls=Command, epilog=f"Example: {example}")(function)
+    app.command(function.__name__, cls=Command, epilog=f"Example: {example}")(output.command(function))
 
 constructions = typer.Typer(cls=Constructions)
 for construction, example in (
     (construct.fixed, "ordinate construct fixed --lags 2,5 --heads 8"),
-    (construct_adaptive.adaptive, "ordinate construct adaptive --nesting 3 --heads 6 --tmx"),
+    (construct.adaptive, "ordinate construct adaptive --nesting 3 --heads 6 --tmx"),
 ):
-    constructions.command(construction.__name__, cls=Command, epilog=f"Example: {example}")(construction)
+    constructions.command(construction.__name__, cls=Command, epilog=f"Example: {example}")(
+        output.command(construction)
+    )
 app.add_typer(
     constructions,
     name="construct",

@@ -1,17 +1,22 @@
-"""What commands print: one JSON document, or text and tables for a person."""
+"""What commands print: a result, as one JSON document or as tables and lines for a person."""
 
+import inspect
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal, NoReturn
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from ordinate.app.cli.failures import harmless
+from ordinate.app.cli.failures import FAILED, harmless
+from ordinate.app.cli.options import Json
 from ordinate.lab.runs.plain import to_json
 
 WIDTH = 400
@@ -23,6 +28,67 @@ GAP = 3
 """Columns between two of a table."""
 
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?%?|n/a|∞|-∞|failed|")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table for a person."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command found: a document for --json, or a function that makes it, and tables and lines for a person.
+
+    Only one of them is printed, so that `shown` is best a generator. A result that `failed` ends with exit code 1.
+    """
+
+    document: Any
+    shown: Iterable[Table | str] = ()
+    failed: bool = False
+
+    def print(self, *, json: bool) -> None:
+        """Write it to stdout."""
+        if json:
+            document = self.document() if callable(self.document) else self.document
+            sys.stdout.write(to_json(document, indent=2) + "\n")
+        else:
+            show(self.shown)
+
+
+def show(parts: Iterable[Table | str]) -> None:
+    """Print tables and lines for a person."""
+    for part in parts:
+        if isinstance(part, Table):
+            print_table(part)
+        else:
+            say(part)
+
+
+def command(function: Callable[..., Result | None]) -> Callable[..., None]:
+    """A function as a command: it has the option --json, and the result that it returns is printed.
+
+    A function that has to know takes `json` itself.
+    """
+    signature = inspect.signature(function)
+    takes = "json" in signature.parameters
+
+    @wraps(function)
+    def run(*, json: bool, **given: Any) -> None:
+        result = function(**given, json=json) if takes else function(**given)
+        if result is not None:
+            result.print(json=json)
+            if result.failed:
+                raise typer.Exit(FAILED)
+
+    if not takes:
+        option = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json)
+        run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+        run.__annotations__ = {**function.__annotations__, "json": Json}
+    return run
 
 
 class PlainConsole(Console):
@@ -42,15 +108,10 @@ def console(*, stderr: bool = False) -> Console:
     )
 
 
-def print_json(document: Any) -> None:
-    """Write one document; numbers that are not finite are written as text."""
-    sys.stdout.write(to_json(document, indent=2) + "\n")
-
-
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
+def print_table(table: Table) -> None:
     """Print a table; columns of numbers are set to the right. One too wide comes in parts."""
-    headers = [harmless(header) for header in headers]
-    cells = [["" if value is None else harmless(str(value)) for value in row] for row in rows]
+    headers = [harmless(header) for header in table.headers]
+    cells = [["" if value is None else harmless(str(value)) for value in row] for row in table.rows]
     numeric = [
         bool(cells) and all(_NUMBER.fullmatch(c) for c in column) for column in zip(*cells, strict=True)
     ]
@@ -59,8 +120,8 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, tit
     keys = 1 + next((place for place, number in enumerate(numeric) if not number), 0)
     screen = console()
     for number, places in enumerate(in_parts(least, screen.width, keys)):
-        table = Table(
-            title=None if number else title or None,
+        part = RichTable(
+            title=None if number else table.title or None,
             title_justify="left",
             title_style="bold",
             box=SIMPLE_HEAD,
@@ -68,10 +129,10 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, tit
         )
         for place in places:
             side: Literal["left", "right"] = "right" if numeric[place] else "left"
-            table.add_column(Text(headers[place]), justify=side, overflow="fold", min_width=least[place])
+            part.add_column(Text(headers[place]), justify=side, overflow="fold", min_width=least[place])
         for row in cells:
-            table.add_row(*(Text(row[place]) for place in places))
-        screen.print(table)
+            part.add_row(*(Text(row[place]) for place in places))
+        screen.print(part)
 
 
 def in_parts(widths: Sequence[int], window: int, keys: int) -> list[list[int]]:

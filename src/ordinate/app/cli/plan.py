@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.options import Json
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 
 
@@ -19,10 +19,9 @@ def plan(
         float, typer.Option(min=0.001, help="Peak of a GPU's float32 products; 19.5 is an A100's.")
     ] = 19.5,
     days: Annotated[float, typer.Option(min=0.01, help="Time in which all must end.")] = 1.0,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Count and time a step of every recipe, and add up runs, memory, hours here and hours on GPUs."""
-    from ordinate.app.cli.output import counted, print_json, print_table, say
+    from ordinate.app.cli.output import counted
     from ordinate.app.cli.progress import SearchProgress
     from ordinate.app.cli.reproduce import choose_figures
     from ordinate.lab.report.numbers import show_number
@@ -39,27 +38,17 @@ def plan(
         found = plan_figures(chosen.values(), scale, Gpu(teraflops=teraflops), report=progress.report)
     hours = found["total"]["hours_gpu"]
     workers = {"days": days, "gpus": math.ceil(hours / (24 * days))}
-    if json:
-        settings = f"--scale {scale} --teraflops {teraflops:g} --days {days:g}"
-        command = " ".join(["ordinate plan", *(figures or ()), settings, "--json"])
-        print_json({"command": command, "environment": environment(), **found, "workers": workers})
-        return
+    settings = f"--scale {scale} --teraflops {teraflops:g} --days {days:g}"
+    command = " ".join(["ordinate plan", *(figures or ()), settings, "--json"])
+    document = {"command": command, "environment": environment(), **found, "workers": workers}
+    numbers = ("parameters", "operations", "gigabytes", "hours_here", "hours_gpu")
     rows = [
-        [
-            row["figure"],
-            row["runs"],
-            show_number(row["parameters"]),
-            show_number(row["operations"]),
-            show_number(row["gigabytes"]),
-            show_number(row["hours_here"]),
-            show_number(row["hours_gpu"]),
-            row["bound"],
-        ]
+        [row["figure"], row["runs"], *(show_number(row[key]) for key in numbers), row["bound"]]
         for row in found["rows"]
     ]
     headers = ["figure", "runs", "parameters", "operations", "GB", "hours here", "GPU hours", "bound by"]
-    print_table(headers, rows, title=f"scale {scale}, nothing trained")
-    say(
+    total = (
         f"{counted(found['total']['runs'], 'run')}, {show_number(hours)} GPU hours: "
         f"{counted(workers['gpus'], 'GPU')} for {counted(days, 'day')}"
     )
+    return Result(document, [Table(headers, rows, f"scale {scale}, nothing trained"), total])

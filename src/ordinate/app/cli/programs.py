@@ -1,12 +1,13 @@
 """`ordinate compile`: programs as weights."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError, nearest
 
 if TYPE_CHECKING:
@@ -65,11 +66,8 @@ def compile(  # noqa: A001 (the name of the command)
     ] = None,
     dtype: Format = "float32",
     reals: Reals = False,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Compile a parallel algorithm into the weights of a positional Transformer."""
-    from ordinate.app.cli.output import print_json, print_table, say
-
     if dense and out is None:
         raise OrdinateError("--dense is about what is written: add --out FOLDER")
     if program is None and (out or picture):
@@ -77,11 +75,9 @@ def compile(  # noqa: A001 (the name of the command)
     if picture is not None:
         check_picture(picture, n)
     if table:
-        _table(program, json)
-        return
+        return _table(program)
     if program is None:
-        _list(json)
-        return
+        return _list()
 
     from ordinate.lab.programs.compiler.compile import compile_program
     from ordinate.lab.programs.files import describe, save
@@ -92,12 +88,15 @@ def compile(  # noqa: A001 (the name of the command)
         save(compiled, out, dense=dense)
     if picture is not None:
         _draw(compiled, picture)
-    if json:
-        print_json({**facts, "out": out, "picture": picture})
-        return
-    say(f"{program}: {compiled.program.summary}")
-    costs = compiled.costs
-    print_table(
+    return Result({**facts, "out": out, "picture": picture}, _shown(compiled, facts, dtype, (out, picture)))
+
+
+def _shown(
+    compiled: "Compiled", facts: dict[str, Any], dtype: str, files: Iterable[Path | None]
+) -> Iterator[Table | str]:
+    program, costs = compiled.program, compiled.costs
+    yield f"{program.name}: {program.summary}"
+    yield Table(
         ["processors", "rounds", "words a round", "layers", "heads", "width", "hidden", "parameters"],
         [
             [
@@ -108,12 +107,12 @@ def compile(  # noqa: A001 (the name of the command)
             ]
         ],
     )
-    for word, known in enumerate(compiled.program.ranges(n)):
-        say(f"input word {word}: {known}")
-    say(f"proven error bound in {dtype}: {facts['error_bound']:.3g}")
-    for written in (out, picture):
+    for word, known in enumerate(program.ranges(compiled.n)):
+        yield f"input word {word}: {known}"
+    yield f"proven error bound in {dtype}: {facts['error_bound']:.3g}"
+    for written in files:
         if written is not None:
-            say(f"written to {written}")
+            yield f"written to {written}"
 
 
 def check_picture(path: Path, n: int) -> None:
@@ -158,25 +157,21 @@ def program_of(name: str, reals: bool) -> "Program":
     return found.on_reals() if reals else found
 
 
-def _list(json: bool) -> None:
-    from ordinate.app.cli.output import print_json, print_table
+def _list() -> Result:
     from ordinate.lab.programs.collection import PROGRAMS
 
-    if json:
-        found = [
-            {"name": p.name, "inputs": [asdict(known) for known in p.ranges(LISTED)], "summary": p.summary}
-            for p in PROGRAMS.values()
-        ]
-        print_json({"programs": found})
-        return
+    found = [
+        {"name": p.name, "inputs": [asdict(known) for known in p.ranges(LISTED)], "summary": p.summary}
+        for p in PROGRAMS.values()
+    ]
     rows = [(p.name, len(p.ranges(LISTED)), p.ranges(LISTED)[0], p.summary) for p in PROGRAMS.values()]
-    print_table(["program", "words", f"each in, for n = {LISTED}", "what it computes"], rows)
+    headers = ["program", "words", f"each in, for n = {LISTED}", "what it computes"]
+    return Result({"programs": found}, [Table(headers, rows)])
 
 
-def _table(name: str | None, json: bool) -> None:
+def _table(name: str | None) -> Result:
     import time
 
-    from ordinate.app.cli.output import print_json, print_table
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.programs.collection import STATIC, find_program
     from ordinate.lab.programs.compiler.compile import cost_table
@@ -191,7 +186,6 @@ def _table(name: str | None, json: bool) -> None:
                 progress.report(step=done, steps=every, seconds=seconds)
 
         rows = cost_table(chosen, report=report)
-    if json:
-        print_json({"table": rows})
-    else:
-        print_table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])
+    return Result(
+        {"table": rows}, [Table(list(COLUMNS.values()), [[row[key] for key in COLUMNS] for row in rows])]
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.app.cli.options import Json
+from ordinate.app.cli.output import Result
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def report(
     parquet: Annotated[
         bool, typer.Option("--parquet", help="Write the tables as Parquet too; needs ordinate\\[tables].")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Write one HTML page from what is stored: verdicts first, figures that tell their values, how to rerun.
 
     The page opens from disk, asks nothing of the network, and can be printed.
@@ -47,10 +46,8 @@ def report(
     if parquet and tables is None:
         raise OrdinateError("--parquet says how tables are written: add --tables DIR")
 
-    from ordinate.app.cli.exports import write_figures, write_tables
-    from ordinate.app.cli.output import print_json, say
-    from ordinate.lab.report.report import write_report
-    from ordinate.lab.report.tables import need_pyarrow
+    from ordinate.lab.report.report import write_figures, write_report
+    from ordinate.lab.report.tables import need_pyarrow, write_frames
 
     if parquet:
         need_pyarrow()
@@ -62,15 +59,15 @@ def report(
     if out is None:
         subject.beside()
     drawn = write_figures(subject.build, figures) if figures else []
-    written = write_tables(page, tables, parquet=parquet) if tables else []
-    if json:
-        facts = {"reports": [path], "figures": drawn, "tables": written}
-        print_json({kind: [str(file) for file in files] for kind, files in facts.items()})
-        return
-    say(f"report: {path}")
-    for word, files, where in (("figures", drawn, figures), ("tables", written, tables)):
-        if files:
-            say(f"{word}: {len(files)} files in {where}")
+    written = write_frames(page.frames(), tables, parquet=parquet) if tables else []
+    facts = {"reports": [path], "figures": drawn, "tables": written}
+    lines = [
+        f"{word}: {len(files)} files in {where}"
+        for word, files, where in (("figures", drawn, figures), ("tables", written, tables))
+        if files
+    ]
+    document = {kind: [str(file) for file in files] for kind, files in facts.items()}
+    return Result(document, [f"report: {path}", *lines])
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ def _compiled(folder: Path) -> _Subject | None:
 
     if not is_compiled(folder):
         return None
-    from ordinate.app.cli.compiled_report import compiled_report
+    from ordinate.lab.report.programs import compiled_report
 
     return _Subject(lambda: compiled_report(folder))
 
@@ -114,26 +111,11 @@ def _reproductions(folder: Path) -> _Subject | None:
 def _runs(folder: Path) -> _Subject | None:
     """One run, all seeds of a recipe, or all recipes of a store; what cannot be read is named."""
     from ordinate.app.cli.output import counted, note
-    from ordinate.app.cli.readable import readable
-    from ordinate.app.cli.run_report import run_report
-    from ordinate.app.cli.study_report import study_report
-    from ordinate.lab.runs import Run
-    from ordinate.lab.runs.record import is_run_folder, run_folders
+    from ordinate.lab.report.run_pages import stored_runs
 
-    whole = folder.resolve()
-    seeds = [path for path in (whole, *whole.glob("seed-*")) if is_run_folder(path)]
-    seeds.sort(key=lambda path: int(path.name.removeprefix("seed-")))
-    found = seeds or list(run_folders(whole))
-    if not found:
+    found = stored_runs(folder)
+    if found is None:
         return None
-    runs, damaged = readable(map(Run, found))
-    if not runs:
-        raise OrdinateError(f"nothing in {folder} can be read: {damaged[0]}")
-    if damaged:
-        note(f"{counted(len(damaged), 'run')} cannot be read: the report says why")
-    if seeds:
-        return _Subject(lambda: run_report(runs, shown=folder, damaged=damaged))
-    recipes: dict[str, list[Run]] = {}
-    for run in runs:
-        recipes.setdefault(run.path.parent.name, []).append(run)
-    return _Subject(lambda: study_report(recipes, shown=folder, damaged=damaged))
+    if found.damaged:
+        note(f"{counted(len(found.damaged), 'run')} cannot be read: the report says why")
+    return _Subject(found.report)

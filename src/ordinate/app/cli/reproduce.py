@@ -1,14 +1,16 @@
 """`ordinate reproduce`: a figure of a paper, from training to verdicts."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ordinate.app.cli.failures import FAILED
 from ordinate.app.cli.options import Address, EngineName, Json, Workers
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError, nearest
 
 SIGNS = {
@@ -20,6 +22,10 @@ SIGNS = {
 
 VERDICTS = ["verdict", "claim", "measured", "needed", "published", "seeds"]
 """Columns of a table of verdicts."""
+
+CORES = " on 2 cores"
+"""What scale laptop is sized for: the head of the column says it once."""
+_TIME = re.compile(r"(?:^|[,;:] )(?:and )?([^,;:]*\b(?:second|minute|hour)s?\b.*)$")
 
 
 def reproduce(
@@ -33,25 +39,19 @@ def reproduce(
     address: Address = None,
     workers: Workers = None,
     json: Json = False,
-) -> None:
+) -> Result:
     """Reproduce figures: train what is missing, measure, judge the claims, draw and write a report.
 
     Scales: smoke proves the path and gives no verdict, demo is a first look, laptop gives verdicts, paper is the
     published setting. The same command again goes on where it was stopped, with the same engine or another. What a
     figure computes without training is computed here, whatever the engine.
     """
-    from ordinate.app.cli.output import counted, note, print_json
+    from ordinate.app.cli.output import counted, note, show
     from ordinate.papers import FIGURES
 
     chosen = choose_figures(figure, FIGURES)
     if names:
-        from ordinate.app.cli.figure_list import figure_facts, show_figures
-
-        if json:
-            print_json({"figures": figure_facts(chosen)})
-        else:
-            show_figures(chosen)
-        return
+        return Result({"figures": figure_facts(chosen)}, listed_figures(chosen))
     for each in chosen.values():
         each.check(scale)
 
@@ -67,16 +67,14 @@ def reproduce(
             with JobProgress(each.name, total=len(jobs)) as progress:
                 results.append(each.reproduce(scale, out, engine=runner, on_event=progress))
             if not json:
-                _show(results[-1], each.name, scale)
+                show(_shown(results[-1], each.name, scale))
     failed = any(result.failed for result in results)
-    if json:
-        figures = [result.to_dict() for result in results]
-        facts = {"scale": scale, "out": str(out), "engine": engine, "failed": failed}
-        print_json({**facts, "verdicts": verdict_facts(results), "figures": figures})
-    elif len(results) > 1:
-        _show_verdicts(results, scale)
-    if failed:
-        raise typer.Exit(FAILED)
+    document = {
+        **{"scale": scale, "out": str(out), "engine": engine, "failed": failed},
+        "verdicts": verdict_facts(results),
+        "figures": [result.to_dict() for result in results],
+    }
+    return Result(document, _verdicts(results, scale) if len(results) > 1 else (), failed=failed)
 
 
 def choose_figures(name: str | None, figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,22 +95,19 @@ def choose_figures(name: str | None, figures: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-def _show(result: Any, name: str, scale: str) -> None:
-    """Print the table, the verdicts and where the report is."""
-    from ordinate.app.cli.output import print_table, say
-
+def _shown(result: Any, name: str, scale: str) -> Iterator[Table | str]:
+    """The table, the verdicts and where the report is."""
     headers, rows = result.table
-    print_table(headers, rows, title=f"{name}, scale {scale}")
+    yield Table(headers, rows, f"{name}, scale {scale}")
     verdicts = [_verdict_row(claim) for claim in result.claims]
     if verdicts:
-        print_table(VERDICTS, verdicts)
-        for reason in dict.fromkeys(claim.reason for claim in result.claims if claim.verdict != "supported"):
-            say(reason)
+        yield Table(VERDICTS, verdicts)
+        yield from dict.fromkeys(claim.reason for claim in result.claims if claim.verdict != "supported")
     if note := result.document.get("note"):
-        say(note)
+        yield note
     for kind, path in result.files.items():
         if kind == "html":
-            say(f"report: {path}")
+            yield f"report: {path}"
 
 
 def verdict_facts(results: Sequence[Any]) -> list[dict[str, Any]]:
@@ -124,19 +119,19 @@ def verdict_facts(results: Sequence[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _show_verdicts(results: Sequence[Any], scale: str) -> None:
-    """Print one table of all claims, and how many got which verdict."""
-    from ordinate.app.cli.output import counted, print_table, say
+def _verdicts(results: Sequence[Any], scale: str) -> Iterator[Table | str]:
+    """One table of all claims, and how many got which verdict."""
+    from ordinate.app.cli.output import counted
 
     rows = [
         [result.document["figure"], *_verdict_row(claim)] for result in results for claim in result.claims
     ]
     if not rows:
         return
-    print_table(["figure", *VERDICTS], rows, title=f"all verdicts, scale {scale}")
+    yield Table(["figure", *VERDICTS], rows, f"all verdicts, scale {scale}")
     counts = Counter(claim.verdict for result in results for claim in result.claims)
     tally = (f"{counts[verdict]} {sign[2:]}" for verdict, sign in SIGNS.items() if counts[verdict])
-    say(f"{counted(len(rows), 'claim')} of {counted(len(results), 'figure')}: {', '.join(tally)}")
+    yield (f"{counted(len(rows), 'claim')} of {counted(len(results), 'figure')}: {', '.join(tally)}")
 
 
 def _verdict_row(claim: Any) -> list[str]:
@@ -150,3 +145,53 @@ def _verdict_row(claim: Any) -> list[str]:
         show_number(claim.published),
         claim.basis,
     ]
+
+
+def figure_facts(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What there is, for JSON; the keys are stable."""
+    return [
+        {
+            "name": name,
+            "paper": _paper(name),
+            "summary": figure.summary,
+            "scales": dict(figure.scales),
+        }
+        for name, figure in figures.items()
+    ]
+
+
+def listed_figures(figures: Mapping[str, Any]) -> Iterator[Table | str]:
+    """A table a paper with a line a figure; of a figure that is alone, all that is said of it."""
+    if len(figures) == 1:
+        ((name, figure),) = figures.items()
+        yield f"{name}  {figure.title}"
+        yield figure.summary
+        yield Table(["scale", "what it is"], list(figure.scales.items()))
+        return
+    headers = ["figure", "what it is", "scales", f"laptop{CORES}"]
+    for paper, names in groupby(figures, _paper):
+        rows = [overview_row(name, figures[name]) for name in names]
+        yield Table(headers, rows, f"{paper}/")
+    yield (f"all about one: ordinate reproduce {next(iter(figures))} --list")
+
+
+def overview_row(name: str, figure: Any) -> list[str]:
+    """One line of the overview: name without the paper, title, scales, and how long scale laptop takes."""
+    time = time_said(figure.scales.get("laptop", "")).replace(CORES, "")
+    return [name.partition("/")[2], figure.title, " ".join(figure.scales), time]
+
+
+def time_said(description: str) -> str:
+    """Return the end of a scale's description, from the clause on that says how long it takes.
+
+    >>> time_said("two tasks, three seeds, about 10 minutes on 2 cores, less after exp-1b")
+    'about 10 minutes on 2 cores, less after exp-1b'
+    >>> time_said("appendix B as written, for GPUs")
+    ''
+    """
+    found = _TIME.search(description)
+    return found[1] if found else ""
+
+
+def _paper(name: str) -> str:
+    return name.split("/")[0]

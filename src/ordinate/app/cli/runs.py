@@ -1,14 +1,18 @@
-"""`ordinate runs`: list, filter, compare."""
+"""`ordinate runs`: list, filter, compare, and let runs travel as one file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json, StoreFolder
-from ordinate.errors import OrdinateError
+from ordinate.app.cli.options import StoreFolder
+from ordinate.app.cli.output import Result, Table, note
+from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    from ordinate.lab.runs import Run, RunRecord, Store
 
 FACTS = ("seed", "status", "step", "parameters", "averaged", "seconds", "error")
 """What is compared of runs besides settings and scores."""
@@ -36,24 +40,20 @@ def runs(
         Path | None, typer.Option(metavar="FILE", help="Bring the runs of such a file into the store.")
     ] = None,
     store: StoreFolder = None,
-    json: Json = False,
-) -> None:
+) -> Result:
     """List the runs of a store, compare some of them side by side, or let them travel as one file."""
-    from ordinate.app.cli.archives import pack_runs, unpack_runs
     from ordinate.lab.runs import Store
     from ordinate.lab.runs.store import flatten
 
     if whole and pack is None:
         raise OrdinateError("--whole goes with --pack: write --pack FILE --whole")
     if unpack is not None:
-        unpack_runs(Store(store or Path("runs")), unpack, json)
-        return
+        return _unpack(Store(store or Path("runs")), unpack)
     if store is not None and not store.is_dir():
         raise OrdinateError(f"there is no folder {str(store)!r}: write the --out of a training")
     there = Store(store or Path("runs"))
     if compare:
-        _compare(there, compare, json)
-        return
+        return _compare(there, compare)
     _check(task, model, status)
     chosen = there.runs(task=task, model=model, status=status, name=name)
     for key, value in _conditions(where or ()).items():
@@ -64,10 +64,7 @@ def runs(
         chosen = [
             record for record, recipe in zip(chosen, flat, strict=True) if recipe.get(key, ...) == value
         ]
-    if pack is not None:
-        pack_runs(there, chosen, pack, whole, json)
-    else:
-        _list(there, chosen, json)
+    return _list(there, chosen) if pack is None else _pack(there, chosen, pack, whole)
 
 
 def _check(task: str | None, model: str | None, status: str | None) -> None:
@@ -101,17 +98,41 @@ def _conditions(where: Iterable[str]) -> dict[str, Any]:
     return conditions
 
 
-def _list(store: Any, records: list[Any], json: bool) -> None:
-    from ordinate.app.cli.output import note, print_json, print_table, say
-    from ordinate.lab.evaluation.points import metric_of_task
-    from ordinate.lab.report.numbers import show_number
+def _pack(store: "Store", records: Sequence["RunRecord"], file: Path, whole: bool) -> Result:
+    """Write the runs of these records to a file."""
+    from ordinate.lab.runs.archive import pack
+
+    if not records:
+        raise OrdinateError(f"no runs to pack in {store.root}: ordinate runs lists what there is")
+    packed = pack(store, file, [record.id for record in records], whole=whole)
+    size = file.stat().st_size
+    left = len(records) - len(packed)
+    left_out = f", {left} left out that have not ended or cannot be read" if left else ""
+    line = f"{file}: {len(packed)} runs, {size / 1000:.0f} kB{left_out}"
+    return Result({"file": str(file), "bytes": size, "whole": whole, "packed": packed}, [line])
+
+
+def _unpack(store: "Store", file: Path) -> Result:
+    """Bring the runs of a file into the store."""
+    from ordinate.lab.runs.archive import unpack
+
+    added, kept = unpack(file, store)
+    line = f"{store.root}: {len(added)} runs from {file}, {len(kept)} stayed as they were"
+    return Result({"store": str(store.root), "added": added, "kept": kept}, [line])
+
+
+def _list(store: "Store", records: Sequence["RunRecord"]) -> Result:
     from ordinate.lab.runs import status_now
 
     records = [replace(r, status=status_now(store.root / r.id, r.status)) for r in records]
-    if json:
-        found = [{**vars(record), "path": str(store.root / record.id)} for record in records]
-        print_json({"store": str(store.root), "runs": found})
-        return
+    found = [{**vars(record), "path": str(store.root / record.id)} for record in records]
+    return Result({"store": str(store.root), "runs": found}, _listed(store, records))
+
+
+def _listed(store: "Store", records: Sequence["RunRecord"]) -> Iterator[Table | str]:
+    from ordinate.lab.evaluation.points import metric_of_task
+    from ordinate.lab.report.numbers import show_number
+
     if not records:
         note(f"no runs in {store.root}: ordinate train RECIPE makes some")
         return
@@ -133,10 +154,10 @@ def _list(store: Any, records: list[Any], json: bool) -> None:
         *("run", "task", "model", "status", "step"),
         *("metric", "validation", "hardest", "updated (UTC)"),
     ]
-    print_table(headers, rows)
+    yield Table(headers, rows)
     for record in records:
         if record.damaged:
-            say(f"{record.id} cannot be read: {record.error}")
+            yield (f"{record.id} cannot be read: {record.error}")
 
 
 def _averaged(recipe: dict[str, Any]) -> bool:
@@ -153,14 +174,13 @@ def _last(scores: dict[str, Any]) -> str:
     return f"{points[-1]}: {show_number(scores[points[-1]])}" if points else ""
 
 
-def _compare(store: Any, names: list[str], json: bool) -> None:
+def _compare(store: "Store", names: list[str]) -> Result:
     """Show settings that differ, and all scores, side by side."""
-    from ordinate.app.cli.opened import find_run
-    from ordinate.app.cli.output import print_json, print_table, say
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs.record import read_record
     from ordinate.lab.runs.store import flatten, side_by_side
+    from ordinate.lab.zoo.opened import find_run
 
     if len(names) < 2:
         raise OrdinateError("--compare needs two runs or more: write --compare A --compare B")
@@ -173,25 +193,22 @@ def _compare(store: Any, names: list[str], json: bool) -> None:
     table = {key: [each.get(key) for each in facts] for key in FACTS}
     measured = side_by_side([record.scores for record in records])
     ids = [run.id for run in found]
-    if json:
-        print_json({"runs": ids, "facts": table, "recipe": settings, "scores": measured})
-        return
-    if not any(table["error"]):
-        del table["error"]
-    print_table(["", *ids], [[key, *map(_text, values)] for key, values in table.items()])
+    document = {"runs": ids, "facts": table, "recipe": settings, "scores": measured}
+    known = {key: values for key, values in table.items() if key != "error" or any(values)}
+    shown: list[Table | str] = [Table(["", *ids], [[key, *map(_text, row)] for key, row in known.items()])]
     if settings:
-        print_table(
-            ["settings that differ", *ids], [[key, *map(_text, row)] for key, row in settings.items()]
-        )
+        rows = [[key, *map(_text, row)] for key, row in settings.items()]
+        shown.append(Table(["settings that differ", *ids], rows))
     else:
-        say("the recipes are the same")
+        shown.append("the recipes are the same")
     if measured:
         rows = [[key, *map(show_number, row)] for key, row in measured.items()]
         metrics = dict.fromkeys(metric_of_task(str(record.task)) for record in records)
-        print_table([" / ".join(metrics), *ids], rows)
+        shown.append(Table([" / ".join(metrics), *ids], rows))
+    return Result(document, shown)
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def _facts(run: "Run") -> dict[str, Any]:
     """What the record of a run says; nothing where it cannot be read."""
     try:
         facts: dict[str, Any] = run.record()

@@ -1,15 +1,12 @@
 """`ordinate sample`: inputs and exact answers as a person would read them."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.options import Axes, Json, Seed, TaskOptions
+from ordinate.app.cli.options import Axes, Seed, TaskOptions
+from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
-
-if TYPE_CHECKING:
-    from ordinate.lab.tasks.batch import Batch
-from ordinate.lab.tasks.base import Task
 
 MOST = 1_000_000
 """Numbers or symbols that one call prints at most."""
@@ -31,50 +28,24 @@ def sample(
     axes: Axes = None,
     options: TaskOptions = None,
     seed: Seed = 0,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Show samples of a task: the input and its exact answer."""
-    from ordinate.app.cli.output import print_json, print_table
-    from ordinate.app.cli.tasks import axis_values, chosen_task, whole_length
+    from ordinate.app.cli.options import axis_values, chosen_task, whole_length
+    from ordinate.lab.tasks.samples import answered, drawn
 
     chosen = chosen_task(task, options, length)
     given = axis_values(chosen, [*(axes or ()), *([] if scale is None else [f"scale={scale}"])])
     if "length" in given:
         length = whole_length(given.pop("length"))
     if text is None:
-        length = max(chosen.lengths()) if length is None else length
-        batch = _drawn(chosen, count, seed, length, given)
+        one = drawn(chosen, 1, length=length, seed=seed, **given).batch
+        each = one.input.numel() + one.target.numel()
+        if count * each > MOST:
+            raise OrdinateError(f"count {count} is too many to print: write --count {MOST // each} or fewer")
+        samples = drawn(chosen, count, length=length, seed=seed, **given)
     elif given:
         raise OrdinateError("--input is answered as it is: leave --axis and --scale out")
     else:
-        batch, count, length = chosen.parse(text), 1, max(chosen.lengths())
-        if batch.coordinates != chosen.coordinates(length):
-            length = max(batch.coordinates.ordinate) + 1
-    rows = chosen.at(**given).show(batch)
-    if not json:
-        print_table(list(rows[0]), [list(row.values()) for row in rows])
-        return
-    facts: dict[str, Any] = {"task": chosen.name, "length": length, "count": count}
-    facts |= {"scale": given.get("scale", 1.0)} if "scale" in chosen.axes else {"axes": given}
-    if batch.input.is_floating_point():
-        pairs = zip(batch.input, batch.target, strict=True)
-        samples = [{"input": _numbers(x), "target": _numbers(y)} for x, y in pairs]
-    else:
-        samples = [{key: row[key] for key in ("input", "target")} for row in rows]
-    print_json({**facts, "seed": seed, "samples": samples})
-
-
-def _drawn(task: "Task", count: int, seed: int, length: int, given: dict[str, float]) -> "Batch":
-    """Samples, no more than can be printed."""
-    from ordinate.lab.seeds import generator
-
-    one = task.sample(1, generator=generator(seed, "size"), length=length, **given)
-    each = one.input.numel() + one.target.numel()
-    if count * each > MOST:
-        raise OrdinateError(f"count {count} is too many to print: write --count {MOST // each} or fewer")
-    return task.sample(count, generator=generator(seed, "sample"), length=length, **given)
-
-
-def _numbers(tokens: Any) -> Any:
-    """One number a token where tokens are one wide, else one list a token."""
-    return (tokens[:, 0] if tokens.shape[-1] == 1 else tokens).tolist()
+        samples = answered(chosen, text)
+    rows = samples.rows
+    return Result(samples.to_dict(), [Table(list(rows[0]), [list(row.values()) for row in rows])])

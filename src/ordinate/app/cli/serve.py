@@ -33,17 +33,15 @@ def serve(
 
     import webbrowser
 
-    from ordinate.app.cli.output import note, print_json, say
+    from ordinate.app.cli.output import Result, note
     from ordinate.app.web.server import serve as run
 
     runs = store or Path("runs")
     found = results or (Path("results") if Path("results").is_dir() else None)
 
     def ready(url: str) -> None:
-        if json:
-            print_json({"url": url, "store": str(runs), "results": None if found is None else str(found)})
-        else:
-            say(url)
+        document = {"url": url, "store": str(runs), "results": None if found is None else str(found)}
+        Result(document, [url]).print(json=json)
         typer.get_text_stream("stdout").flush()
         note("Ctrl-C closes the page")
         if show:

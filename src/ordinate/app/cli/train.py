@@ -1,13 +1,20 @@
 """`ordinate train`: a recipe with one or several seeds."""
 
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.failures import FAILED
-from ordinate.app.cli.options import Json
+from ordinate.app.cli.output import Result, Table, note
 from ordinate.errors import OrdinateError, nearest
+
+if TYPE_CHECKING:
+    from ordinate.lab.runs import Run
+
+ABREAST = 8
+"""Seeds side by side in one table."""
 
 
 def train(
@@ -35,8 +42,7 @@ def train(
         ),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of torch; one is best on a busy machine.")] = 1,
-    json: Json = False,
-) -> None:
+) -> Result | None:
     """Train a recipe, and show the errors of every seed in and out of distribution."""
     if seeds is not None and seed is not None:
         raise OrdinateError("--seeds and --seed exclude each other: write --seeds 3, or --seed 7")
@@ -47,16 +53,16 @@ def train(
 
     import torch
 
-    from ordinate.app.cli import output
     from ordinate.app.cli.progress import StepProgress
-    from ordinate.app.cli.sinks import told
-    from ordinate.app.cli.summary import run_facts, seeds_note, show_runs
+    from ordinate.lab.evaluation.claims import seeds_note
+    from ordinate.lab.report.runs import run_facts
     from ordinate.lab.runs import Store, keep_freed_memory
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
     from ordinate.lab.training.limits import check_memory
     from ordinate.lab.training.parallel import World
+    from ordinate.lab.training.sinks import open_feed
 
     check_seed(seed or 0)
     first = World.here().first
@@ -68,7 +74,8 @@ def train(
     check_memory(chosen, 1 if seeds is None else seeds)
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
     sinks = (tensorboard, mlflow) if first else (None, None)
-    with StepProgress(chosen.name) as progress, told(chosen, numbers, *sinks) as feed:
+    feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), *sinks)
+    with StepProgress(chosen.name) as progress, feed_of as feed:
 
         def report(**facts: Any) -> None:
             if first:  # of the processes of one training, one speaks
@@ -78,24 +85,63 @@ def train(
         done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=report)
         feed.end({run.seed: run.status for run in done})
     if not first:
-        return
+        return None
     failed = [run.seed for run in done if run.status == "failed"]
     if not progress.reported and not failed:
-        output.note("nothing was left to train: these runs were done before")
-    if json:
-        output.print_json(
-            {
-                "recipe": chosen.name,
-                "task": chosen.task.name,
-                "model": chosen.model.name,
-                "store": str(out),
-                "seeds": [run.seed for run in done],
-                "failed": failed,
-                "note": seeds_note(len(done)),
-                "runs": [run_facts(run) for run in done],
-            }
-        )
-    else:
-        show_runs(done)
-    if len(failed) == len(done):
-        raise typer.Exit(FAILED)
+        note("nothing was left to train: these runs were done before")
+    document = {
+        "recipe": chosen.name,
+        "task": chosen.task.name,
+        "model": chosen.model.name,
+        "store": str(out),
+        "seeds": [run.seed for run in done],
+        "failed": failed,
+        "note": seeds_note(len(done)),
+        "runs": [run_facts(run) for run in done],
+    }
+    return Result(document, shown_runs(done), failed=len(failed) == len(done))
+
+
+def shown_runs(runs: "Sequence[Run]") -> Iterator[Table | str]:
+    """Scores (rows: points; columns: seeds), what failed, and the folders."""
+    from ordinate.lab.evaluation.claims import FEWEST_SEEDS, seeds_note
+    from ordinate.lab.evaluation.points import metric_of_task
+    from ordinate.lab.evaluation.statistics import summarise
+    from ordinate.lab.report.numbers import show_interval, show_number
+    from ordinate.lab.report.runs import run_facts
+
+    facts = [run_facts(run) for run in runs]
+    metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
+    points = list(dict.fromkeys(name for f in facts for name in f["scores"]))
+    for first in range(0, len(facts), ABREAST):
+        part = facts[first : first + ABREAST]
+        headers = [metric, *(f"seed {f['seed']}" for f in part)]
+        rows = [[point, *(_score(f, point) for f in part)] for point in points or ["validation"]]
+        if first + ABREAST >= len(facts) and len(facts) >= FEWEST_SEEDS:
+            headers.append("median [95 % interval]")
+            for row, point in zip(rows, points, strict=False):
+                values = [float(f["scores"].get(point, math.nan)) for f in facts]
+                row.append(show_interval(summarise(values).interval))
+        rows = [row + [""] * (len(headers) - len(row)) for row in rows]
+        yield Table(headers, rows)
+    for f in facts:
+        if f["status"] == "failed":
+            yield (f"seed {f['seed']} failed: {f['error']}")
+    first_facts = facts[0]
+    yield (f"{show_number(first_facts['parameters'])} parameters, {show_number(_seen(facts))} samples seen")
+    if any(f["averaged"] for f in facts):
+        yield ("measured with averaged weights")
+    if note := seeds_note(len(facts)):
+        yield (note)
+    for f in facts:
+        yield (f"{f['status']:8} {f['path']}")
+
+
+def _seen(facts: Sequence[dict[str, Any]]) -> int | None:
+    return max((f["samples_seen"] for f in facts if f["samples_seen"] is not None), default=None)
+
+
+def _score(facts: dict[str, Any], point: str) -> str:
+    from ordinate.lab.report.numbers import show_number
+
+    return "failed" if facts["status"] == "failed" else show_number(facts["scores"].get(point))

@@ -1,13 +1,13 @@
 """`ordinate verify`: a card for any model file; for programs and compiled models the proof that they are right."""
 
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.failures import FAILED
-from ordinate.app.cli.options import Json, Seed
+from ordinate.app.cli.options import Seed
+from ordinate.app.cli.output import Result, Table
 from ordinate.app.cli.programs import LISTED, Format, Processors, Reals, number_format, program_of
 from ordinate.errors import OrdinateError, nearest
 
@@ -30,8 +30,7 @@ def verify(
     dtype: Format = "float32",
     reals: Reals = False,
     seed: Seed = 0,
-    json: Json = False,
-) -> None:
+) -> Result:
     """Hash, check and score a model file; or compare reference, machine and weights of a program.
 
     A file is scored on the fixed samples of its task's suite. One that is too large, changed, of another kind or a
@@ -39,16 +38,18 @@ def verify(
     """
     import torch
 
+    from ordinate.lab.zoo.verify import verify_file
+
     torch.set_num_threads(1)
     path = _path(what)
     if path is None:
-        _program(what, n, count, dtype, reals, seed, json)
-        return
+        return _program(what, n, count, dtype, reals, seed)
     if (n, count, dtype, reals, seed) != (LISTED, None, "float32", False, 0):
         raise OrdinateError(
             f"{what} is a file, which is scored on a fixed suite: leave out all options but --json"
         )
-    _file(path, json)
+    found = verify_file(path)
+    return Result({**found.document, "holds": found.holds}, _card(found.document), failed=not found.holds)
 
 
 def _path(what: str) -> Path | None:
@@ -66,48 +67,33 @@ def _path(what: str) -> Path | None:
     raise OrdinateError(f"there is no file and no program {what!r}: {nearest(what, [*names(), *PROGRAMS])}")
 
 
-def _file(path: Path, json: bool) -> None:
-    from ordinate.app.cli.output import print_json, print_table, say
+def _card(card: dict[str, Any]) -> Iterator[Table | str]:
     from ordinate.lab.report.numbers import show_number
-    from ordinate.lab.zoo.verify import verify_file
 
-    found = verify_file(path)
-    card = found.document
-    if json:
-        print_json({**card, "holds": found.holds})
-    else:
-        trained = card["kind"] == "trained"
-        made = (
-            [
-                ("recipe", card["recipe"]),
-                ("model", card["model"]),
-                ("seed", card["seed"]),
-                ("step", card["step"]),
-            ]
-            if trained
-            else [("program", card["program"]), ("processors", card["n"])]
-        )
-        facts = [("file", card["file"]), ("SHA-256", card["sha256"]), ("bytes", card["bytes"]), *made]
-        print_table(["model", ""], [*facts, ("task", card["task"]), ("parameters", card["parameters"])])
-        suite = card["suite"]
-        rows = [
-            [
-                f"{point['axis']}={point['value']:g}",
-                "in" if point.get("in_distribution") else "out",
-                *(
-                    ["refused", "", point["refused"]]
-                    if "refused" in point
-                    else [f"{point['accuracy']:.1%}", show_number(point["mse"]) if "mse" in point else "", ""]
-                ),
-            ]
-            for point in suite["points"]
+    trained = card["kind"] == "trained"
+    made = [("program", card["program"]), ("processors", card["n"])] if not trained else []
+    if trained:
+        made = [(fact, card[fact]) for fact in ("recipe", "model", "seed", "step")]
+    facts = [("file", card["file"]), ("SHA-256", card["sha256"]), ("bytes", card["bytes"]), *made]
+    yield Table(["model", ""], [*facts, ("task", card["task"]), ("parameters", card["parameters"])])
+    suite = card["suite"]
+    rows = [
+        [
+            f"{point['axis']}={point['value']:g}",
+            "in" if point.get("in_distribution") else "out",
+            *(
+                ["refused", "", point["refused"]]
+                if "refused" in point
+                else [f"{point['accuracy']:.1%}", show_number(point["mse"]) if "mse" in point else "", ""]
+            ),
         ]
-        title = f"{suite['count']} samples a point, seed {suite['seed']}; {'one seed, ' if trained else ''}no verdict"
-        print_table(["point", "distribution", "accuracy", "mean squared error", "why"], rows, title=title)
-        for line in _remarks(card):
-            say(line)
-    if not found.holds:
-        raise typer.Exit(FAILED)
+        for point in suite["points"]
+    ]
+    title = (
+        f"{suite['count']} samples a point, seed {suite['seed']}; {'one seed, ' if trained else ''}no verdict"
+    )
+    yield Table(["point", "distribution", "accuracy", "mean squared error", "why"], rows, title)
+    yield from _remarks(card)
 
 
 def _remarks(card: dict[str, Any]) -> list[str]:
@@ -126,51 +112,28 @@ def _remarks(card: dict[str, Any]) -> list[str]:
     return said
 
 
-def _program(name: str, n: int, count: int | None, dtype: str, reals: bool, seed: int, json: bool) -> None:
-    from ordinate.app.cli.output import print_json, print_table, say
+def _program(name: str, n: int, count: int | None, dtype: str, reals: bool, seed: int) -> Result:
     from ordinate.lab.programs.verify import verify as compare
 
     found = compare(program_of(name, reals), n, count=count, dtype=number_format(dtype), seed=seed)
-    if json:
-        print_json(document_of(found, dtype, seed))
-    else:
-        rows = [
-            [d.kind, d.inputs, f"{d.machine:.3g}", f"{d.weights:.3g}", _or_none(d.dense)]
-            for d in found.differences
-        ]
-        title = f"{name} on {n} processors in {dtype}: largest differences"
-        headers = [
-            "inputs",
-            "count",
-            "machine - reference",
-            "weights - machine",
-            "queries and keys - machine",
-        ]
-        print_table(headers, rows, title=title)
-        say(f"proven error bound: {found.bound:.3g}")
-        for word, known in enumerate(found.compiled.program.ranges(n)):
-            say(f"input word {word}: {known}; anything else is refused")
-        shortest, longest = found.lengths
-        say(f"lengths: {longest}" if shortest == longest else f"lengths: {shortest} to {longest}")
-        say("all agree" if found.holds else "they do not agree within the bound")
-    if not found.holds:
-        raise typer.Exit(FAILED)
+    document = {**found.to_dict(), "dtype": dtype, "seed": seed}
+    return Result(document, _compared(found, dtype), failed=not found.holds)
 
 
-def document_of(found: "Verification", dtype: str, seed: int) -> dict[str, Any]:
-    """A verification as JSON."""
-    return {
-        "program": found.compiled.program.name,
-        "n": found.compiled.n,
-        "dtype": dtype,
-        "seed": seed,
-        "holds": found.holds,
-        "worst": found.worst,
-        "error_bound": found.bound,
-        "inputs": [asdict(known) for known in found.compiled.program.ranges(found.compiled.n)],
-        "lengths": list(found.lengths),
-        "differences": [asdict(difference) for difference in found.differences],
-    }
+def _compared(found: "Verification", dtype: str) -> Iterator[Table | str]:
+    program, n = found.compiled.program, found.compiled.n
+    rows = [
+        [d.kind, d.inputs, f"{d.machine:.3g}", f"{d.weights:.3g}", _or_none(d.dense)]
+        for d in found.differences
+    ]
+    headers = ["inputs", "count", "machine - reference", "weights - machine", "queries and keys - machine"]
+    yield Table(headers, rows, f"{program.name} on {n} processors in {dtype}: largest differences")
+    yield f"proven error bound: {found.bound:.3g}"
+    for word, known in enumerate(program.ranges(n)):
+        yield f"input word {word}: {known}; anything else is refused"
+    shortest, longest = found.lengths
+    yield f"lengths: {longest}" if shortest == longest else f"lengths: {shortest} to {longest}"
+    yield "all agree" if found.holds else "they do not agree within the bound"
 
 
 def _or_none(difference: float | None) -> str:

@@ -36,6 +36,17 @@ _UNJUDGED: dict[str, str] = {
 }
 
 
+def seeds_note(seeds: int) -> str | None:
+    """Say that few seeds carry no verdict; nothing where they are enough.
+
+    >>> seeds_note(1)
+    'one seed, no verdict'
+    """
+    if seeds >= FEWEST_SEEDS:
+        return None
+    return "one seed, no verdict" if seeds == 1 else f"{seeds} seeds, no verdict"
+
+
 class Judgement(NamedTuple):
     """A verdict, or `None` where none may be given, and the reason in words."""
 

@@ -4,7 +4,8 @@ The reference is the answer by other means, in plain NumPy or Python; the machin
 run as the model does. What was proved is beside what was measured.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,6 +82,20 @@ class Verification:
         sources = [head.pattern.source for layer in self.compiled.allocation.layers for head in layer.heads]
         ahead = any((source > np.arange(self.compiled.n)).any() for source in sources)
         return (self.compiled.n if ahead else 1), self.compiled.n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable keys for JSON."""
+        program, n = self.compiled.program, self.compiled.n
+        return {
+            "program": program.name,
+            "n": n,
+            "holds": self.holds,
+            "worst": self.worst,
+            "error_bound": self.bound,
+            "inputs": [asdict(known) for known in program.ranges(n)],
+            "lengths": list(self.lengths),
+            "differences": [asdict(difference) for difference in self.differences],
+        }
 
 
 def verify(

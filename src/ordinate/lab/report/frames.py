@@ -43,6 +43,10 @@ class Frame:
         if len(set(self.columns)) < len(self.columns):
             raise ValueError(f"{self.name}: a name stands for two columns: {list(self.columns)}")
 
+    def as_dicts(self) -> list[dict[str, object]]:
+        """The rows for JSON."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
 
 def values_frame(name: str, figure: Drawing, label: str) -> Frame:
     """Every value that a figure shows.

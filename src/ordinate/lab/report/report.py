@@ -5,15 +5,17 @@
 (True, True)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ordinate.lab.report.frames import Frame
+from ordinate.lab.report.frames import Frame, file_name
 from ordinate.lab.report.inline import share_shapes
+from ordinate.lab.report.save import save_figure
 from ordinate.lab.report.script import SCRIPT
 from ordinate.lab.report.sections import Command, FigureSection, Group, KeyValues, Section, Table, Text
+from ordinate.lab.report.style import COLUMN, drawn_for
 from ordinate.lab.report.stylesheet import CSS
 from ordinate.lab.report.verdicts import VerdictTable
 from ordinate.lab.runs import write_text
@@ -29,6 +31,7 @@ __all__ = [
     "Text",
     "VerdictTable",
     "render",
+    "write_figures",
     "write_report",
 ]
 
@@ -90,6 +93,17 @@ def write_report(report: Report, path: str | Path) -> Path:
     path = Path(path)
     write_text(path, render(report))
     return path
+
+
+def write_figures(build: Callable[[], Report], folder: Path) -> list[Path]:
+    """Draw the figures of a report again, as large as they stand in a paper, and write each as PDF and SVG."""
+    with drawn_for(COLUMN):
+        sections = build().figures()
+        return [
+            path
+            for section in sections
+            for path in save_figure(section.figure, folder / file_name(section.name), ("pdf", "svg"))
+        ]
 
 
 def _inside(sections: Sequence[Section]) -> Iterator[Section]:

@@ -6,6 +6,7 @@ CSV and Parquet keep numbers in full; LaTeX is for reading and rounds them to th
 import csv
 import io
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,11 @@ def write_frame(frame: Frame, folder: Path, *, parquet: bool = False) -> list[Pa
     for path, content in paths.items():
         write_bytes(path, content)
     return list(paths)
+
+
+def write_frames(frames: Iterable[Frame], folder: Path, *, parquet: bool = False) -> list[Path]:
+    """Write all frames, as `write_frame` writes one."""
+    return [path for frame in frames for path in write_frame(frame, folder, parquet=parquet)]
 
 
 def _csv_cell(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from ordinate.lab.studies.conduct import conduct
 from ordinate.lab.studies.file import read_plan
+from ordinate.lab.studies.findings import Findings
 from ordinate.lab.studies.plan import Compare, EqualParameters, EqualSamples, EqualSteps, StudyPlan
 from ordinate.lab.studies.results import comparisons, summaries
 from ordinate.lab.studies.search import Search
@@ -12,6 +13,7 @@ __all__ = [
     "EqualParameters",
     "EqualSamples",
     "EqualSteps",
+    "Findings",
     "Search",
     "Study",
     "StudyPlan",

@@ -1,10 +1,13 @@
 """The feed: what a training reports, handed on to sinks. A sink that fails is left out; training goes on."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from ordinate.lab.training.sinks.sink import Sink
+from ordinate.lab.runs.store import flatten, recipe_key
+from ordinate.lab.training.recipe import Recipe
+from ordinate.lab.training.sinks.sink import Sink, Subject
 
 Warn = Callable[[str], None]
 
@@ -48,3 +51,35 @@ class Feed:
             self.sinks.remove(sink)
             cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
             self.warn(f"{sink.name} is told no more, training goes on: {cause}")
+
+
+@contextmanager
+def open_feed(
+    recipe: Recipe,
+    seeds: Iterable[int],
+    warn: Warn,
+    tensorboard: Path | None = None,
+    mlflow: str | None = None,
+) -> Iterator[Feed]:
+    """A feed to the sinks that are named, closed however the training ends.
+
+    >>> with open_feed(recipe, [0, 1], print, tensorboard=Path("tb")) as feed:              # doctest: +SKIP
+    ...     train(recipe, [0, 1], store=store, report=feed.report)
+    """
+    document = recipe.to_dict()
+    key = f"{recipe.name}-{recipe_key(document)}"
+    subject = Subject(recipe.name, flatten(document), {seed: f"{key}/seed-{seed}" for seed in seeds})
+    sinks: list[Sink] = []
+    if tensorboard is not None:
+        from ordinate.lab.training.sinks.tensorboard import TensorBoard
+
+        sinks.append(TensorBoard(tensorboard, subject))
+    if mlflow is not None:
+        from ordinate.lab.training.sinks.mlflow import MLflow
+
+        sinks.append(MLflow(mlflow, subject))
+    feed = Feed(sinks, warn)
+    try:
+        yield feed
+    finally:
+        feed.end(dict.fromkeys(subject.ids, "running"))

@@ -6,7 +6,16 @@ task of a person's own function.
 """
 
 from ordinate.papers.theory.advice.advice import Line, advise
-from ordinate.papers.theory.advice.function import FunctionTask, load_function
+from ordinate.papers.theory.advice.function import FunctionTask, function_task, load_function
 from ordinate.papers.theory.advice.memory import KINDS, Memory, find_memory
 
-__all__ = ["KINDS", "FunctionTask", "Line", "Memory", "advise", "find_memory", "load_function"]
+__all__ = [
+    "KINDS",
+    "FunctionTask",
+    "Line",
+    "Memory",
+    "advise",
+    "find_memory",
+    "function_task",
+    "load_function",
+]

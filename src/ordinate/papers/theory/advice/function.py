@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
-from pydantic import Field
+from pydantic import Field, ValidationError
 from torch import Generator, Tensor
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.errors import OrdinateError, nearest
+from ordinate.errors import OrdinateError, explain, nearest
 from ordinate.lab.plugins import blame, run_file
 from ordinate.lab.tasks.base import Scalars
 from ordinate.lab.tasks.batch import Batch, fields_of
@@ -103,3 +103,12 @@ def load_function(text: str) -> tuple[Given, Path]:
         known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise OrdinateError(f"{place} has no function {name!r}: {nearest(name, known)}")
     return found, Path(place)
+
+
+def function_task(text: str, **options: object) -> FunctionTask:
+    """The function that `file.py:name` names as a task; options are its length and its tokens."""
+    found, file = load_function(text)
+    try:
+        return FunctionTask.model_validate({**options, "function": found, "file": file})
+    except ValidationError as error:
+        raise explain(error, "function", FunctionTask) from None

@@ -70,6 +70,17 @@ class Memory:
     """Whether nothing ahead of the answer counts."""
     samples: int
 
+    @property
+    def summary(self) -> str:
+        """What was measured, in a line."""
+        lengths = " and ".join(map(str, self.lengths))
+        used = " and ".join(f"{used} of {keys}" for used, keys in zip(self.used, self.keys, strict=True))
+        sizes = " and ".join(f"{size:.1f}" for size in self.sizes)
+        return (
+            f"at length {lengths}: {used} tokens ever count, {sizes} in one sample, in the mean; "
+            f"{self.samples} samples, every token drawn anew"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Stable keys for JSON."""
         return {

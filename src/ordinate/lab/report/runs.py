@@ -1,16 +1,19 @@
-"""What runs have stored, as panels of figures and as rows of a table."""
+"""What runs have stored: facts of a run, panels of figures, rows of a table, and which runs can be read at all."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ordinate.app.cli.summary import run_facts
+from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import NumberPoint, SymbolPoint, metric_of_task, score_of
 from ordinate.lab.report.frames import Frame
 from ordinate.lab.report.panels import Panel, Series
 from ordinate.lab.runs import Run
+from ordinate.lab.runs.plain import is_number
+from ordinate.lab.runs.record import check_seed
 
 MEASURES = tuple(dict.fromkeys([*NumberPoint.columns.values(), *SymbolPoint.columns.values()]))
 """What was measured at a point, by the names that runs store."""
@@ -32,6 +35,25 @@ COLUMNS = (
     *MEASURES,
 )
 """One row a run and point of an axis; a run that was not measured has one row without a point."""
+
+
+def run_facts(run: Run) -> dict[str, Any]:
+    """Return what is known of a run for JSON; the keys are stable."""
+    record = run.record()
+    facts = {
+        key: record.get(key)
+        for key in ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
+    }
+    evaluation = run.read_result("evaluation") if "evaluation" in run.results() else []
+    scores = record.get("scores") or {}
+    return {
+        "id": run.id,
+        "seed": run.seed,
+        "path": str(run.path),
+        **facts,
+        "scores": scores,
+        "evaluation": evaluation,
+    }
 
 
 @dataclass(frozen=True)
@@ -135,3 +157,46 @@ def runs_frame(groups: Sequence[Seeds]) -> Frame:
                 score = score_of(point) if point else None
                 rows.append([*run, *place, metric, score, *(point.get(key) for key in MEASURES)])
     return Frame("runs", COLUMNS, rows, "Every run at every point that was measured.")
+
+
+def readable(runs: Iterable[Run]) -> tuple[list[Run], list[str]]:
+    """Return the runs whose files are all as they must be, and a line for every other one."""
+    found, damaged = [], []
+    for run in runs:
+        try:
+            _check(run)
+            found.append(run)
+        except OrdinateError as error:
+            damaged.append(f"{run.id}: {error}")
+    return found, damaged
+
+
+def _check(run: Run) -> None:
+    check_seed(run.seed)
+    recipe = run.recipe
+    for table, key in (("task", "name"), ("model", "kind")):
+        inner = recipe.get(table)
+        if not isinstance(inner, dict) or not _is_word(inner.get(key)):
+            raise OrdinateError(
+                f"{run.path / 'recipe.toml'} is not the recipe of a run: it has no {table}.{key}"
+            )
+    run.record()
+    run.metrics()
+    points = run.read_result("evaluation") if "evaluation" in run.results() else []
+    if not isinstance(points, list) or not all(map(_is_point, points)):
+        raise OrdinateError(f"{run.path / 'results' / 'evaluation.json'} is not a list of points")
+
+
+def _is_point(point: Any) -> bool:
+    return (
+        isinstance(point, dict)
+        and _is_word(point.get("axis"))
+        and isinstance(point.get("in_distribution"), bool)
+        and is_number(point.get("accuracy"))
+        and all(is_number(point[key]) for key in ("value", "count", *MEASURES) if key in point)
+    )
+
+
+def _is_word(value: object) -> bool:
+    """Whether this can stand in a figure as it is."""
+    return isinstance(value, str) and re.fullmatch(r"[\w .-]+", value) is not None

@@ -1,12 +1,12 @@
-"""The report of one explained input: its pictures, and the page that holds them."""
+"""The page of one explained input: what can be said in words, its pictures, and what its parts are worth."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from ordinate.app.cli.opened import Opened
 from ordinate.lab.explain import Ablation, ClassVectors, Explanation
 from ordinate.lab.report.ablation import ablation_bars
 from ordinate.lab.report.answers import answer_places
@@ -23,6 +23,7 @@ from ordinate.lab.report.report import (
     Text,
     write_report,
 )
+from ordinate.lab.zoo.opened import Opened
 
 PAGE = "explanation.html"
 
@@ -91,35 +92,62 @@ def pictures(
     return found
 
 
-def write_explanation(
-    found: Opened,
-    explanation: Explanation,
-    classes: tuple[ClassVectors, ...],
-    ablation: Ablation | None,
-    out: Path,
-    command: str,
-    report: Callable[[int, int], None],
-) -> list[Path]:
-    """Write every picture as PNG and SVG, and the page; return all paths, the page first."""
-    drawn, files = [], []
-    all_pictures = pictures(explanation, classes, ablation)
-    for number, picture in enumerate(all_pictures):
-        section = FigureSection(picture.draw(), picture.caption, picture.title)
-        files += section.save(out / picture.name)
-        drawn.append(section)
-        report(number + 1, len(all_pictures))
-    sections: list[Section] = [Text(findings(explanation), title="In words"), *drawn]
-    if explanation.columns is not None and len(explanation.tokens) > MOST_TOKENS + 1:
-        sections.append(Text([f"Columns are drawn for up to {MOST_TOKENS} processors."], title="Columns"))
-    if ablation is not None:
-        rows = [[row.part, row.kind, row.accuracy, row.change, row.loss] for row in ablation.rows]
-        sections.append(
-            Table(["part", "kind", "accuracy", "change", "loss"], rows, title="Accuracy without each part")
-        )
-    facts = {"model": found.kind, "task": found.task.name, "run": found.id, "step": found.step}
-    sections += [KeyValues({**facts, "about": found.note}), Command(command)]
-    page = write_report(Report(f"{explanation.input}", _lead(found, explanation), sections), out / PAGE)
-    return [page, *files]
+@dataclass(frozen=True)
+class Explained:
+    """A model with the explanation of one input, its vectors of classes, and what was found without its parts.
+
+    >>> found = find_model("addition-relation")                                            # doctest: +SKIP
+    >>> explanation = explain(found.load(), found.task, found.task.parse("123+95"))        # doctest: +SKIP
+    >>> Explained(found, explanation).write(Path("explanation"))                           # doctest: +SKIP
+    """
+
+    model: Opened
+    explanation: Explanation
+    classes: tuple[ClassVectors, ...] = ()
+    ablation: Ablation | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable keys for JSON."""
+        found = self.model
+        return {
+            "run": found.id,
+            "path": str(found.path),
+            "model": found.kind,
+            "step": found.step,
+            "note": found.note,
+            "explanation": self.explanation.to_dict(),
+            "classes": [one.to_dict() for one in self.classes],
+            "ablation": None if self.ablation is None else self.ablation.to_dict(),
+        }
+
+    def write(
+        self, out: Path, command: str = "", report: Callable[[int, int], None] = lambda done, total: None
+    ) -> list[Path]:
+        """Write every picture as PNG and SVG, and the page; return all paths, the page first."""
+        found, explanation = self.model, self.explanation
+        drawn, files = [], []
+        all_pictures = pictures(explanation, self.classes, self.ablation)
+        for number, picture in enumerate(all_pictures):
+            section = FigureSection(picture.draw(), picture.caption, picture.title)
+            files += section.save(out / picture.name)
+            drawn.append(section)
+            report(number + 1, len(all_pictures))
+        sections: list[Section] = [Text(findings(explanation), title="In words"), *drawn]
+        if explanation.columns is not None and len(explanation.tokens) > MOST_TOKENS + 1:
+            sections.append(Text([f"Columns are drawn for up to {MOST_TOKENS} processors."], title="Columns"))
+        if self.ablation is not None:
+            rows = [[row.part, row.kind, row.accuracy, row.change, row.loss] for row in self.ablation.rows]
+            sections.append(
+                Table(
+                    ["part", "kind", "accuracy", "change", "loss"], rows, title="Accuracy without each part"
+                )
+            )
+        facts = {"model": found.kind, "task": found.task.name, "run": found.id, "step": found.step}
+        sections.append(KeyValues({**facts, "about": found.note}))
+        if command:
+            sections.append(Command(command))
+        page = write_report(Report(f"{explanation.input}", _lead(found, explanation), sections), out / PAGE)
+        return [page, *files]
 
 
 def findings(explanation: Explanation) -> list[str]:

@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ordinate.app.cli.run_panels import Seeds, runs_frame
-from ordinate.app.cli.summary import seeds_note
+from ordinate.lab.evaluation.claims import seeds_note
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.report.frames import Frame
 from ordinate.lab.report.numbers import show_interval, show_number
+from ordinate.lab.report.runs import Seeds, runs_frame
 from ordinate.lab.report.style import ROLES
-from ordinate.lab.studies import Study, StudyPlan, comparisons, summaries
-from ordinate.lab.studies.plan import BUDGETS
-from ordinate.lab.studies.results import PointComparison, PointSummary, best
+from ordinate.lab.runs import environment
+from ordinate.lab.studies.plan import BUDGETS, StudyPlan
+from ordinate.lab.studies.results import PointComparison, PointSummary, best, comparisons, summaries
+from ordinate.lab.studies.study import Study
 
 SUMMARY = (
     *("recipe", "task", "model", *BUDGETS, "point", "in_distribution", "metric"),
@@ -81,6 +82,26 @@ class Findings:
                 "flatters it: train it with other seeds before you believe the number"
             )
         return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable keys for JSON."""
+        _, summary, pairs = self.frames()
+        return {
+            "store": str(self.study.store),
+            "seeds": list(self.plan.seeds),
+            "budget": self.plan.budget.model_dump(),
+            "success": self.plan.success,
+            "recipes": [
+                {"name": recipe.name, "spent": self.spent[recipe.name], "recipe": recipe.to_dict()}
+                for recipe in self.study.recipes
+            ],
+            "failed": self.failed,
+            "points": summary.as_dicts(),
+            "comparisons": pairs.as_dicts(),
+            "best": self.best,
+            "notes": self.notes,
+            "environment": environment(),
+        }
 
     def frames(self) -> list[Frame]:
         """All tables, in full."""
@@ -154,8 +175,3 @@ def _pair_row(pair: PointComparison) -> list[object]:
     found = pair.found
     numbers = (show_number(found.p), show_number(found.corrected))
     return [pair.point, found.a, found.b, show_interval(found.difference), *numbers, found.reason]
-
-
-def rows_as_dicts(frame: Frame) -> list[dict[str, object]]:
-    """The rows of a table for JSON."""
-    return [dict(zip(frame.columns, row, strict=True)) for row in frame.rows]
