@@ -17,7 +17,6 @@ from rich.text import Text
 
 from ordinate.app.cli.failures import FAILED, harmless
 from ordinate.app.cli.options import Json
-from ordinate.lab.runs.plain import to_json
 
 WIDTH = 400
 """Columns for a file or a pipe, where nothing has to fit a window."""
@@ -53,6 +52,8 @@ class Result:
     def print(self, *, json: bool) -> None:
         """Write it to stdout."""
         if json:
+            from ordinate.lab.runs.plain import to_json
+
             document = self.document() if callable(self.document) else self.document
             sys.stdout.write(to_json(document, indent=2) + "\n")
         else:
