@@ -21,12 +21,14 @@ from ordinate.attention.heads import (
     MultiHead,
 )
 from ordinate.attention.hooks import Hook, captured, hooks, patched
+from ordinate.attention.layer import Attention
 from ordinate.attention.memory import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.attention.table import TableAttention, densify, sharpness
 
 __all__ = [
     "FORMS",
     "LOOKS",
+    "Attention",
     "Class",
     "ClassKeys",
     "ClassOnly",

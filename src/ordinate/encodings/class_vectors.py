@@ -26,7 +26,6 @@ from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.relations import (
     RELATIONS,
-    BoundRelation,
     Relation,
     aligned,
     between,
@@ -54,7 +53,7 @@ class ClassVectorEncoding(Encoding):
     def use_groups(self, spec: BuildSpec, groups: Sequence[Group], *, per_head: bool, std: float) -> None:
         """Draw a table for each group that has classes, from N(0, std^2)."""
         self.heads = tuple(group.heads for group in groups)
-        self.bound = tuple(BoundRelation(group.relation, spec.trained) for group in groups)
+        self.bound = tuple(group.relation.bind(spec.trained or None) for group in groups)
         self.tables = nn.ParameterList(
             std * torch.randn(spec.layers, group.heads if per_head else 1, bound.classes, spec.head_dim)
             for group, bound in zip(groups, self.bound, strict=True)

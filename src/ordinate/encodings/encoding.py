@@ -44,7 +44,7 @@ from pydantic import Field, ValidationError, model_validator
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.coordinates import Coordinates
+from ordinate.coordinates import Coordinates, layout
 from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import Kind
 from ordinate.relations import Pattern, Relation
@@ -64,6 +64,11 @@ class BuildSpec:
     @property
     def capacity(self) -> int:
         """Tokens of the longest sequence in training."""
+        if not self.trained:
+            raise OrdinateError(
+                "this encoding is made for the lengths of training: say how long they are, such as trained=64, or "
+                "trained=od.layout(text=64)"
+            )
         return max(len(coordinates) for coordinates in self.trained)
 
 
@@ -218,9 +223,9 @@ class Encoding(nn.Module):
     def _check_bias(self, spec: BuildSpec) -> None:
         """Refuse a bias of the wrong shape where it is written: in attention nobody knows whose it is."""
         method = inspect.unwrap(type(self).bias)
-        if method.__module__.partition(".")[0] == "ordinate":  # those of the library have tests
+        if (method.__module__ or "").partition(".")[0] == "ordinate":  # those of the library have tests
             return
-        coordinates = min(spec.trained, key=len)
+        coordinates = min(spec.trained or (layout(token=3),), key=len)
         with torch.no_grad():
             bias = self.bias(coordinates, 0)
         heads, tokens = spec.heads, len(coordinates)

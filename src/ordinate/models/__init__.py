@@ -17,6 +17,7 @@ from ordinate.models.inputs import Problem
 from ordinate.models.memory import Ffn, Memory, MemoryTransformer, NoNorm, PostNorm, PreNorm
 from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.models.settings import Model, ModelSettings
+from ordinate.models.transformer import Transformer
 
 MODELS: dict[str, type[ModelSettings]] = {
     kind.name: kind
@@ -54,6 +55,7 @@ __all__ = [
     "Precision",
     "ResidualEncoder",
     "Standard",
+    "Transformer",
     "WholeNumbers",
     "build_model",
 ]

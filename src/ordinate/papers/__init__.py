@@ -10,7 +10,7 @@ from typing_extensions import override
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.claims import Claim
 from ordinate.lab.report.report import Group, Report, VerdictTable
-from ordinate.lab.runs import read_json
+from ordinate.lab.runs import LocalEngine, read_json
 from ordinate.papers.figure import Figure, Result, published
 
 
@@ -124,6 +124,17 @@ OnFigure = Callable[[int, int], None]
 """Told how many figures are drawn, and of how many."""
 
 
+def reproduce(name: str, scale: str = "laptop", out: Path | str = "reproductions") -> Result:
+    """Train what a figure needs and is missing, measure, judge its claims, and write its report below `out`.
+
+    >>> result = reproduce("symmetry/fig-13", scale="smoke")                    # doctest: +SKIP
+    """
+    if name not in FIGURES:
+        raise OrdinateError(f"there is no figure {name!r}: {nearest(name, FIGURES)}")
+    with LocalEngine() as engine:
+        return FIGURES[name].reproduce(scale, Path(out), engine=engine)
+
+
 def rewrite_report(folder: Path) -> Result:
     """Draw the figure and the report of a reproduction again from its `result.json`."""
     figure, document = stored(folder)
@@ -199,6 +210,7 @@ __all__ = [
     "Result",
     "figures_report",
     "published",
+    "reproduce",
     "rewrite_report",
     "stored",
     "stored_report",

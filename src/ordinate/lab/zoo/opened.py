@@ -14,7 +14,8 @@ from ordinate.lab.evaluation.claims import seeds_note
 from ordinate.lab.evaluation.points import Point
 from ordinate.lab.evaluation.slices import Slice, sliced
 from ordinate.lab.evaluation.sweep import measure, test_set, trained_point
-from ordinate.lab.programs.files import is_compiled, load, read_description
+from ordinate.lab.programs.files import is_compiled, read_description
+from ordinate.lab.programs.files import load as load_compiled
 from ordinate.lab.programs.task import task_of
 from ordinate.lab.runs import Run, Store
 from ordinate.lab.tasks import Task
@@ -83,7 +84,7 @@ class Scores:
 
 
 def evaluate(
-    found: Opened,
+    model: Opened | str,
     axes: Mapping[str, Sequence[float | int]] | None = None,
     by: str | None = None,
     *,
@@ -91,11 +92,12 @@ def evaluate(
     length: int | None = None,
     seed: int = 0,
 ) -> Scores:
-    """Measure a model along axes and by a slice; those of its recipe where neither is given.
+    """Measure a model, or the one of this name, along axes and by a slice; those of its recipe where neither is given.
 
     `length` is that of slices and of axes other than the length. Models measured with the same seed meet the same
     samples.
     """
+    found = find_model(model) if isinstance(model, str) else model
     wanted = dict(found.evaluation)
     if axes or by:
         wanted["axes"] = dict(axes or {})
@@ -104,12 +106,12 @@ def evaluate(
     if not evaluation.axes and not by:
         axis = "scale=1:10" if "scale" in task.axes else f"{task.axes[0]}={max(task.lengths())}"
         raise OrdinateError(f"the recipe of {found.id} names no axis: add --axis {axis}")
-    model = found.load()
+    loaded = found.load()
 
     def at(axis: str, value: float, length: int | None) -> Point:
         tests = test_set(task, axis, value, count=evaluation.count, seed=seed, length=length)
         relative, absolute = evaluation.relative, evaluation.absolute
-        return measure(model, task, tests, relative=relative, absolute=absolute)[0]
+        return measure(loaded, task, tests, relative=relative, absolute=absolute)[0]
 
     points = [at(axis, v, evaluation.length) for axis, values in evaluation.axes.items() for v in values]
     inside = trained_point(task)
@@ -120,8 +122,19 @@ def evaluate(
     tables, trained = [], max(task.lengths())
     for tokens in dict.fromkeys((trained if evaluation.length is None else evaluation.length, trained)):
         tests = test_set(task, "length", float(tokens), count=evaluation.count, seed=seed)
-        tables.append(SliceTable(by, tokens, tests.in_distribution, sliced(model, task, tests, by)))
+        tables.append(SliceTable(by, tokens, tests.in_distribution, sliced(loaded, task, tests, by)))
     return Scores(found, evaluation.count, seed, points, tables)
+
+
+def load(name: str | Run, store: Store | str = "runs", step: int | None = None) -> Model:
+    """The weights of a run, at a step or at its end; of a model of the package; or of a compiled program.
+
+    >>> load("addition-relation")                                                # doctest: +ELLIPSIS
+    Encoder(...)
+    """
+    if isinstance(name, Run):
+        return load_model(name, step)
+    return find_model(name, Store(store) if isinstance(store, str) else store, step).load()
 
 
 def find_model(name: str, store: Store | None = None, step: int | None = None) -> Opened:
@@ -181,7 +194,7 @@ def _open_compiled(folder: Path, step: int | None) -> Opened:
         COMPILED,
         task,
         {"axes": {axis: [value]}},
-        lambda: load(folder),
+        lambda: load_compiled(folder),
         None,
         f"compiled, not trained; proven error bound {facts['error_bound']:.3g}",
     )

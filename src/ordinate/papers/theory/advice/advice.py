@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from ordinate.errors import OrdinateError
-from ordinate.papers.theory.advice.memory import ADAPTIVE, FIXED, SPARSE, Memory
+from ordinate.lab.tasks import Task
+from ordinate.papers.theory.advice.memory import ADAPTIVE, FIXED, SPARSE, Memory, find_memory
 from ordinate.papers.theory.biases import LIN, LOG, Bias
 from ordinate.papers.theory.fetch import Needs, needs
 from ordinate.papers.theory.fits import FLOAT64
@@ -35,17 +36,17 @@ class Line:
         return asdict(self)
 
 
-def advise(memory: Memory) -> list[Line]:
-    """Depth, heads, width, dot product and bias, in this order.
+def advise(asked: Memory | Task) -> list[Line]:
+    """Depth, heads, width, dot product and bias, in this order, for a task or for a memory that was found in one.
 
     >>> from ordinate.lab.tasks import make_task
-    >>> from ordinate.papers.theory.advice.memory import find_memory
-    >>> lines = advise(find_memory(make_task("decaying-memory")))
+    >>> lines = advise(make_task("decaying-memory"))
     >>> tuple((line.what, line.value) for line in lines[:2])
     (('depth', 1), ('heads', 1))
     >>> lines[-1].value
     'lin'
     """
+    memory = find_memory(asked) if isinstance(asked, Task) else asked
     kind = {FIXED: _fixed, ADAPTIVE: _adaptive, SPARSE: _sparse}.get(memory.kind, _dense)
     depth, heads, dot_product, bias = kind(memory)
     return [depth, heads, _width(memory), dot_product, bias]
