@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
+from ordinate.lab.tasks.sampling import chances
+
 Adjacency = Bool[Tensor, "batch vertex vertex"]
 
 
@@ -14,11 +16,11 @@ def draw_tree(count: int, vertices: int, generator: Generator) -> Adjacency:
     True
     """
     device = generator.device
-    earlier = torch.rand(count, vertices - 1, generator=generator, device=device)
+    earlier = chances((count, vertices - 1), generator)
     child = torch.arange(1, vertices, device=device).expand(count, -1)
     # rand is below 1, but its product with a large k can round up to k.
     parent = (earlier * child).long().clamp(max=child - 1)
-    name = torch.rand(count, vertices, generator=generator, device=device).argsort(-1)
+    name = chances((count, vertices), generator).argsort(-1)
     tree = torch.zeros(count, vertices, vertices, dtype=torch.bool, device=device)
     tree[torch.arange(count, device=device)[:, None], name.gather(1, child), name.gather(1, parent)] = True
     return tree | tree.mT
@@ -30,7 +32,7 @@ def draw_pairs(count: int, vertices: int, density: float, generator: Generator) 
     >>> draw_pairs(2, 4, 1.0, torch.Generator()).sum((1, 2)).tolist()
     [12, 12]
     """
-    drawn = torch.rand(count, vertices, vertices, generator=generator, device=generator.device) < density
+    drawn = chances((count, vertices, vertices), generator) < density
     upper = drawn.triu(1)
     return upper | upper.mT
 

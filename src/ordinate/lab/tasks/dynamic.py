@@ -16,7 +16,7 @@ from ordinate.lab.tasks.base import Scalars
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.numbers import pair_coordinates
 from ordinate.lab.tasks.presentation import read_numbers, write_short
-from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length
+from ordinate.lab.tasks.sampling import LONGEST, another, chances, check_count, check_length, integers
 
 WIDEST = 4096
 """Largest whole number of an input."""
@@ -138,17 +138,13 @@ class TwoSequences(Dynamic, answered="second"):
     @override
     def draw(self, count: int, length: int, widest: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Draw which numbers there are, and then both sequences from them."""
-        device = generator.device
-        there = torch.rand(count, widest, generator=generator, device=device).argsort(-1)[:, : self.symbols]
-        return there.gather(
-            1, torch.randint(self.symbols, (count, 2 * length), generator=generator, device=device)
-        )
+        there = chances((count, widest), generator).argsort(-1)[:, : self.symbols]
+        return there.gather(1, integers(0, self.symbols, (count, 2 * length), generator))
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
         inputs = batch.input.clone()
-        other = torch.randint(1, self.symbols, (len(inputs),), generator=generator, device=generator.device)
-        inputs[:, token, 0] = (inputs[:, token, 0] + other) % self.symbols
+        inputs[:, token, 0] = another(inputs[:, token, 0], self.symbols, generator)
         return inputs
 
 
@@ -302,4 +298,4 @@ class Knapsack(
 
     @staticmethod
     def _upto(most: int, shape: tuple[int, int], generator: Generator) -> Int[Tensor, "_ _"]:
-        return torch.randint(1, most + 1, shape, generator=generator, device=generator.device)
+        return integers(1, most + 1, shape, generator)

@@ -24,7 +24,7 @@ from ordinate.lab.tasks.adjacency import (
 from ordinate.lab.tasks.base import Task, only_first
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.presentation import read_matrix, write_short
-from ordinate.lab.tasks.sampling import LARGEST, check_count, check_length, check_scale, draw_numbers
+from ordinate.lab.tasks.sampling import LARGEST, chances, check_count, check_length, check_scale, draw_numbers
 
 LARGEST_GRAPH = 512
 
@@ -136,7 +136,7 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
         inputs = batch.input.clone()
-        chance = torch.rand(len(inputs), self.length, generator=generator, device=generator.device)
+        chance = chances((len(inputs), self.length), generator)
         inputs[:, token] = (chance < max(self.density, 1 / self.length)).to(inputs)
         inputs[:, token, token] = 0
         return inputs

@@ -12,7 +12,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes, fields_of
-from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length, whole
+from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
 
 NOWHERE = -1
 """The place of a hop that finds nothing; hops from there stay there."""
@@ -138,7 +138,7 @@ class KHop(
         coordinates = self.coordinates(length)
         if hops is None:
             check_hops(self.hops, length)
-            counts = self._integers(self.hops + 1, (count,), generator)
+            counts = integers(0, self.hops + 1, (count,), generator)
         else:
             k = whole("hops", hops, 0, self.hops)
             check_hops(k, length)
@@ -178,8 +178,7 @@ class KHop(
         inputs = batch.input.clone()
         first, many = (self.first_letter, self.alphabet) if token else (FIRST_COUNT, self.hops + 1)
         # Unseen letters follow those of training and are as many: modulo, each stands for one of them.
-        other = inputs[:, token] - first + 1 + self._integers(many - 1, (len(inputs),), generator)
-        inputs[:, token] = first + other % many
+        inputs[:, token] = first + another(inputs[:, token] - first, many, generator)
         return inputs
 
     @override
@@ -229,10 +228,6 @@ class KHop(
         inputs = torch.tensor([[k + FIRST_COUNT, *(place + self.first_letter for place in places)]])
         return Batch(inputs, self.reference(inputs), self.coordinates(len(letters)))
 
-    @staticmethod
-    def _integers(below: int, shape: tuple[int, ...], generator: Generator) -> Int[Tensor, "..."]:
-        return torch.randint(below, shape, generator=generator, device=generator.device)
-
 
 def check_hops(hops: int, length: int) -> None:
     """Refuse more hops than a sequence can hold: each goes back at least one letter, and never to the first.
@@ -256,7 +251,6 @@ def draw_letters(count: int, length: int, alphabet: int, generator: Generator) -
     >>> bool((letters.diff(dim=1) != 0).all())
     True
     """
-    device = generator.device
-    first = torch.randint(alphabet, (count, 1), generator=generator, device=device)
-    steps = torch.randint(1, alphabet, (count, length - 1), generator=generator, device=device)
+    first = integers(0, alphabet, (count, 1), generator)
+    steps = integers(1, alphabet, (count, length - 1), generator)
     return torch.cat([first, steps], dim=1).cumsum(1) % alphabet

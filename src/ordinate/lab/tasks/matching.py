@@ -13,7 +13,7 @@ from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
 from ordinate.lab.tasks.presentation import read_numbers, write_numbers, write_short
-from ordinate.lab.tasks.sampling import check_count, check_length, check_scale
+from ordinate.lab.tasks.sampling import chances, check_count, check_length, check_scale, integers
 from ordinate.lab.tasks.strings import Strings
 
 LARGEST = 4096
@@ -146,7 +146,7 @@ class SparseAverage(
         coordinates = self.coordinates(self.length if length is None else length)
         tokens, device = len(coordinates), generator.device
         numbers = scale * torch.randn(count, tokens, 1, generator=generator, device=device)
-        sets = self._sets(torch.rand(count, tokens, tokens, generator=generator, device=device))
+        sets = self._sets(chances((count, tokens, tokens), generator))
         inputs = torch.cat([numbers, sets.to(numbers)], dim=-1)
         return Batch(inputs, self.reference(inputs), coordinates)
 
@@ -167,7 +167,7 @@ class SparseAverage(
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Rows:
         inputs = batch.input.clone()
         drawn = torch.randn(len(inputs), 1, generator=generator, device=generator.device)
-        chance = torch.rand(len(inputs), self.length, generator=generator, device=generator.device)
+        chance = chances((len(inputs), self.length), generator)
         inputs[:, token] = torch.cat([drawn, self._sets(chance).float()], dim=1).to(inputs)
         return inputs
 
@@ -238,8 +238,8 @@ class ContextualCounting(
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
         self.check_regions(length)
         device = generator.device
-        line = torch.randint(2, (count, length), generator=generator, device=device)
-        places = torch.rand(count, length, generator=generator, device=device).argsort(1)
+        line = integers(0, 2, (count, length), generator)
+        places = chances((count, length), generator).argsort(1)
         brackets = places[:, : 2 * self.regions].sort(1).values
         signs = torch.tensor([OPEN, CLOSE], device=device).repeat(self.regions)
         return line.scatter(1, brackets, signs.expand(count, -1))

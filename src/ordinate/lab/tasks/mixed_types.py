@@ -27,7 +27,15 @@ from ordinate.lab.tasks.mixed_text import (
     read_line,
     write_line,
 )
-from ordinate.lab.tasks.sampling import LARGEST, check_count, check_scale, draw_numbers, whole
+from ordinate.lab.tasks.sampling import (
+    LARGEST,
+    chances,
+    check_count,
+    check_scale,
+    draw_numbers,
+    integers,
+    whole,
+)
 
 Query = Literal["sum", "min", "max"]
 
@@ -160,11 +168,11 @@ class MixedTypes(
         """Draw names in order, entries without a price at random places, and a question."""
 
         def subsets(of: int, size: int) -> Int[Tensor, "count size"]:
-            drawn = torch.rand(count, of, generator=generator, device=generator.device)
+            drawn = chances((count, of), generator)
             return drawn.argsort(-1)[:, :size].sort(-1).values
 
         def below(most: int, *shape: int) -> Int[Tensor, "..."]:
-            return torch.randint(most, shape, generator=generator, device=generator.device)
+            return integers(0, most, shape, generator)
 
         entries = self.categories + self.confusing
         first = self.names if unseen else 0

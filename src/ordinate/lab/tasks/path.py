@@ -13,7 +13,7 @@ from ordinate.lab.tasks.adjacency import all_pairs_distances, path_adjacency
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.numbers import Numbers
 from ordinate.lab.tasks.presentation import read_matrix
-from ordinate.lab.tasks.sampling import check_length
+from ordinate.lab.tasks.sampling import chances, check_length
 
 LARGEST_GRAPH = 512
 
@@ -65,7 +65,7 @@ class Path(
         numbers = self.numbers(count, length - 1, scale, generator)
         # A weight of 0 would read as no edge.
         weights = numbers.abs().clamp(min=1 if self.integers else torch.finfo(numbers.dtype).tiny)
-        order = torch.rand(count, length, generator=generator, device=generator.device).argsort(-1)
+        order = chances((count, length), generator).argsort(-1)
         return pad(path_adjacency(weights, order), (0, self.length - length))
 
     @override

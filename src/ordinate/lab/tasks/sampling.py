@@ -12,7 +12,7 @@ Whole numbers are drawn as the paper draws them: from all of [c * low, c * high]
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 from torch import Generator, Tensor
 
 from ordinate.errors import OrdinateError
@@ -69,6 +69,21 @@ def whole(name: str, value: int | float, least: int, most: int) -> int:
     return int(value)
 
 
+def integers(low: int, high: int, shape: tuple[int, ...], generator: Generator) -> Int[Tensor, "..."]:
+    """Draw whole numbers from `low` to `high - 1`, on the device of the generator."""
+    return torch.randint(low, high, shape, generator=generator, device=generator.device)
+
+
+def chances(shape: tuple[int, ...], generator: Generator) -> Float[Tensor, "..."]:
+    """Draw numbers from 0 to below 1, on the device of the generator."""
+    return torch.rand(shape, generator=generator, device=generator.device)
+
+
+def another(symbols: Shaped[Tensor, "*shape"], below: int, generator: Generator) -> Shaped[Tensor, "*shape"]:
+    """Draw whole numbers below `below`, each other than the one given, uniform among those."""
+    return (symbols + integers(1, below, tuple(symbols.shape), generator).to(symbols)) % below
+
+
 def draw_range(
     count: int, *, low: float, high: float, scale: float, generator: Generator
 ) -> tuple[Float[Tensor, " count"], Float[Tensor, " count"]]:
@@ -117,7 +132,7 @@ def draw_numbers(
     torch.Size([3, 5])
     """
     lo, hi = draw_range(count, low=low, high=high, scale=scale, generator=generator)
-    u = torch.rand(count, length, generator=generator, device=generator.device)
+    u = chances((count, length), generator)
     # lerp never leaves [lo, hi], whatever the rounding.
     return torch.lerp(lo.float().unsqueeze(1), hi.float().unsqueeze(1), u)
 
@@ -155,6 +170,4 @@ def draw_integers(
     """
     check_count(count)
     first, last = whole_range(low, high, scale)
-    return torch.randint(
-        first, last + 1, (count, length), generator=generator, device=generator.device
-    ).float()
+    return integers(first, last + 1, (count, length), generator).float()

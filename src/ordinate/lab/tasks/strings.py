@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
 from typing_extensions import override
@@ -15,7 +15,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
-from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length
+from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers
 
 MOST_STATES = 64
 BLANK, FIRST_LETTER = 0, 1
@@ -29,11 +29,12 @@ class Strings(Task, family="matching", axes=("length",)):
 
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
         """Draw the inputs, uniform and independent unless a task says otherwise."""
-        return torch.randint(self.features, (count, length), generator=generator, device=generator.device)
+        return integers(0, self.features, (count, length), generator)
 
     def write(self, symbols: list[int]) -> str:
-        """The string as a person reads it: whole numbers separated by spaces unless a task says otherwise."""
-        return " ".join(map(str, symbols))
+        """The string as a person reads it: in the vocabulary, or as numbers separated by spaces where there is none."""
+        names = self.vocabulary
+        return "".join(names[symbol] for symbol in symbols) if names else " ".join(map(str, symbols))
 
     def read(self, text: str) -> list[int]:
         """The symbols of a string that a person wrote."""
@@ -54,15 +55,15 @@ class Strings(Task, family="matching", axes=("length",)):
     @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
         check_count(count)
-        coordinates = self.coordinates(self.length if length is None else length)
-        inputs = self.draw(count, len(coordinates), generator)
+        length = self.length if length is None else length
+        coordinates = self.coordinates(length)
+        inputs = self.draw(count, length, generator)
         return Batch(inputs, self.reference(inputs), coordinates)
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
         inputs = batch.input.clone()
-        other = torch.randint(1, self.features, (len(inputs),), generator=generator, device=generator.device)
-        inputs[:, token] = (inputs[:, token] + other) % self.features
+        inputs[:, token] = another(inputs[:, token], self.features, generator)
         return inputs
 
     @override
@@ -78,8 +79,10 @@ class Strings(Task, family="matching", axes=("length",)):
 
     @override
     def parse(self, text: str) -> Batch:
-        inputs = torch.tensor([self.read(text)], dtype=torch.long)
-        return Batch(inputs, self.reference(inputs), self.coordinates(inputs.shape[1]))
+        symbols = self.read(text)
+        coordinates = self.coordinates(len(symbols))
+        inputs = torch.tensor([symbols], dtype=torch.long)
+        return Batch(inputs, self.reference(inputs), coordinates)
 
 
 class VariableStrings(Strings):
@@ -154,7 +157,7 @@ class ModularCounting(Counter, name="modular-counting", summary="the number of o
         return self.modulus
 
 
-class Echo(Task, family="strings", axes=("length",)):
+class Echo(VariableStrings, family="strings"):
     """Letters, and as many blanks at which they are to be written again (arXiv 2207.02098 and 2305.16843).
 
     An encoder reads both at once and answers at the blanks. Letter k has ordinate k, and so has the blank at which it
@@ -163,9 +166,6 @@ class Echo(Task, family="strings", axes=("length",)):
     """
 
     length: int = Field(10, ge=1, le=LONGEST, description=f"most letters in training, 1 to {LONGEST}")
-    variable: bool = Field(
-        False, description="true to train on every length up to `length`, false on it alone"
-    )
     alphabet: int = Field(8, ge=2, le=len(LETTERS), description="letters that strings are made of")
 
     @staticmethod
@@ -189,26 +189,15 @@ class Echo(Task, family="strings", axes=("length",)):
         return ("_", *LETTERS[: self.alphabet])
 
     @override
-    def lengths(self) -> tuple[int, ...]:
-        return tuple(range(1, self.length + 1)) if self.variable else (self.length,)
-
-    @override
     def coordinates(self, length: int) -> Coordinates:
         """The letters, then the blanks, each with the ordinate of the letter that is written there."""
         check_length(length)
         return echo_coordinates(type(self), length)
 
     @override
-    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
-        check_count(count)
-        length = self.length if length is None else length
-        coordinates = self.coordinates(length)
-        letters = torch.randint(self.alphabet, (count, length), generator=generator, device=generator.device)
-        return self._answered(letters + FIRST_LETTER, coordinates)
-
-    def _answered(self, letters: Symbols, coordinates: Coordinates) -> Batch:
-        inputs = torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
-        return Batch(inputs, self.reference(inputs, coordinates), coordinates)
+    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
+        """Letters, uniform and independent, and as many blanks."""
+        return _with_blanks(FIRST_LETTER + integers(0, self.alphabet, (count, length), generator))
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
@@ -227,27 +216,33 @@ class Echo(Task, family="strings", axes=("length",)):
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
         inputs = batch.input.clone()
-        other = torch.randint(1, self.alphabet, (len(inputs),), generator=generator, device=generator.device)
-        inputs[:, token] = FIRST_LETTER + (inputs[:, token] - FIRST_LETTER + other) % self.alphabet
+        letter = inputs[:, token] - FIRST_LETTER
+        inputs[:, token] = FIRST_LETTER + another(letter, self.alphabet, generator)
         return inputs
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        half, symbols = len(batch.coordinates) // 2, self.vocabulary
+        half = len(batch.coordinates) // 2
         return [
-            {"input": "".join(symbols[i] for i in x[:half]), "target": "".join(symbols[i] for i in y[half:])}
+            {"input": self.write(x[:half]), "target": self.write(y[half:])}
             for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
         ]
 
     @override
-    def parse(self, text: str) -> Batch:
+    def read(self, text: str) -> list[int]:
         known = LETTERS[: self.alphabet]
         if not text or not set(text) <= set(known):
             raise OrdinateError(
                 f"{text!r} is not understood: write letters from a to {known[-1]}, such as abba"
             )
-        coordinates = self.coordinates(len(text))
-        return self._answered(torch.tensor([[FIRST_LETTER + known.index(x) for x in text]]), coordinates)
+        return [FIRST_LETTER + known.index(letter) for letter in text]
+
+    @override
+    def parse(self, text: str) -> Batch:
+        letters = self.read(text)
+        coordinates = self.coordinates(len(letters))
+        inputs = _with_blanks(torch.tensor([letters]))
+        return Batch(inputs, self.reference(inputs), coordinates)
 
 
 class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
@@ -266,6 +261,10 @@ class Reverse(Echo, name="reverse", summary="the string from its end, written at
     @override
     def order(length: int) -> Iterable[int]:
         return reversed(range(length))
+
+
+def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
+    return torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
 
 
 @lru_cache(maxsize=256)

@@ -22,9 +22,9 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
-from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length
+from ordinate.lab.tasks.sampling import LONGEST, check_length, integers
+from ordinate.lab.tasks.strings import Strings
 
 CHARACTERS = "\n" + "".join(map(chr, range(32, 127))) + "\N{REPLACEMENT CHARACTER}"
 """A new line, what ASCII prints, and one character for all others."""
@@ -131,11 +131,10 @@ def _docs(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionD
 
 
 class NextCharacter(
-    Task,
+    Strings,
     name="next-character",
     summary="the next character of a text, for causal models",
     family="text",
-    axes=("length",),
 ):
     """The character that follows, at every place of a text: of `the c` the answers are `he c` and one more.
 
@@ -163,10 +162,6 @@ class NextCharacter(
         return len(CHARACTERS)
 
     @override
-    def lengths(self) -> tuple[int, ...]:
-        return (self.length,)
-
-    @override
     def coordinates(self, length: int) -> Coordinates:
         check_length(length, shortest=2)
         return fields_of(token=length)
@@ -176,11 +171,8 @@ class NextCharacter(
         return self.model_copy(update={"held_out": True})
 
     @override
-    def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
+    def draw(self, count: int, length: int, generator: Generator) -> Symbols:
         """Draw windows, each with its start anywhere in the text."""
-        check_count(count)
-        length = self.length if length is None else length
-        coordinates = self.coordinates(length)
         corpus = load_corpus(self.corpus)
         text = corpus.held_out if self.held_out else corpus.trained
         if len(text) < length:
@@ -188,11 +180,8 @@ class NextCharacter(
                 f"this part of the corpus has {len(text)} characters, fewer than a window of {length}: "
                 f"write a larger corpus, or length={max(2, len(text))} or less"
             )
-        starts = torch.randint(
-            len(text) - length + 1, (count, 1), generator=generator, device=generator.device
-        )
-        inputs = text.to(generator.device)[starts + torch.arange(length, device=generator.device)]
-        return Batch(inputs, self.reference(inputs), coordinates)
+        starts = integers(0, len(text) - length + 1, (count, 1), generator)
+        return text.to(generator.device)[starts + torch.arange(length, device=generator.device)]
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
@@ -203,30 +192,20 @@ class NextCharacter(
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
         return torch.arange(len(coordinates))[:, None] < len(coordinates) - 1
 
-    @override
-    def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        inputs, many = batch.input.clone(), len(CHARACTERS)
-        on = torch.randint(1, many, (len(inputs),), generator=generator, device=generator.device)
-        inputs[:, token] = (inputs[:, token] + on) % many
-        return inputs
-
     @property
     @override
     def vocabulary(self) -> tuple[str, ...]:
         return (NEW_LINE, *CHARACTERS[1:])
 
     @override
-    def show(self, batch: Batch) -> list[dict[str, str]]:
-        symbols = self.vocabulary
-        return [
-            {"input": "".join(symbols[i] for i in x), "target": "".join(symbols[i] for i in y[:-1])}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+    def read(self, text: str) -> list[int]:
+        """New lines as they are or as they are shown; characters that are not known are all the same one."""
+        known = {symbol: index for index, symbol in enumerate(self.vocabulary)} | {"\n": 0}
+        return [known.get(character, len(CHARACTERS) - 1) for character in text]
 
     @override
-    def parse(self, text: str) -> Batch:
-        """Read a text, with new lines as they are or as they are shown."""
-        known = {symbol: index for index, symbol in enumerate(self.vocabulary)} | {"\n": 0}
-        inputs = torch.tensor([[known.get(character, len(CHARACTERS) - 1) for character in text]])
-        coordinates = self.coordinates(len(text))
-        return Batch(inputs, self.reference(inputs), coordinates)
+    def show(self, batch: Batch) -> list[dict[str, str]]:
+        return [
+            {"input": self.write(x), "target": self.write(y[:-1])}
+            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
+        ]

@@ -31,7 +31,7 @@ from ordinate.lab.tasks.arithmetic.lines import (
 from ordinate.lab.tasks.arithmetic.samplers import SamplerOption, Uniform
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes
-from ordinate.lab.tasks.sampling import LONGEST, check_count, check_length, whole
+from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
 
 MOST_WORDS = 1024
 LAYOUTS = 16
@@ -67,8 +67,7 @@ class DigitTask(Task, family="arithmetic"):
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token, where a pad counts as 0."""
         inputs = batch.input.clone()
-        other = torch.randint(1, 10, inputs.shape[:1], generator=generator, device=generator.device)
-        inputs[:, token] = (read(inputs[:, token]) + other.to(inputs)) % 10
+        inputs[:, token] = another(read(inputs[:, token]), 10, generator)
         return inputs
 
     @override
@@ -201,17 +200,13 @@ class Arithmetic(DigitTask, axes=("length", "words")):
         device = generator.device
         counts = NO_WORDS
         if most:
-            before, between, after = torch.randint(
-                most + 1, (3,), generator=generator, device=device
-            ).tolist()
+            before, between, after = integers(0, most + 1, (3,), generator).tolist()
             counts = (before, between, after)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
         inputs = self.line(operands, coordinates)
         if most:
             text = slots(coordinates, "text").to(device)
-            letters = torch.randint(
-                len(LETTERS), (len(inputs), len(text)), generator=generator, device=device
-            )
+            letters = integers(0, len(LETTERS), (len(inputs), len(text)), generator)
             inputs[:, text] = letters + FIRST_LETTER
         return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
 

@@ -14,6 +14,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.arithmetic.digits import resize, strip
 from ordinate.lab.tasks.arithmetic.lines import ADDENDS, Piece, Words, lay
+from ordinate.lab.tasks.sampling import integers
 
 Operands = tuple[Int[Tensor, "batch _"], ...]
 """Operands as symbols, least significant first, each as wide as its field."""
@@ -116,7 +117,7 @@ class Variable(
         for size, number in zip(sizes, digits.unbind(1), strict=True):
             number = number[:, :size].clone()
             if size > 1:
-                number[:, -1] = torch.randint(1, 10, (count,), generator=generator, device=generator.device)
+                number[:, -1] = integers(1, 10, (count,), generator)
             numbers.append(number)
         return tuple(numbers)
 

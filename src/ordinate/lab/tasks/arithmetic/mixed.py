@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import torch
 from jaxtyping import Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
@@ -18,6 +17,7 @@ from ordinate.lab.tasks.arithmetic.lines import has_sign
 from ordinate.lab.tasks.arithmetic.multiplication import Multiplication
 from ordinate.lab.tasks.arithmetic.sums import Addition, NoCarry, Several, Subtraction
 from ordinate.lab.tasks.batch import Batch, Changes
+from ordinate.lab.tasks.sampling import integers
 
 PARTS: dict[str, type[Arithmetic]] = {
     task.name: task for task in (Addition, NoCarry, Subtraction, Several, Multiplication)
@@ -78,7 +78,7 @@ class Mixed(
     @override
     def sample(self, count: int, *, generator: Generator, length: int | None = None) -> Batch:
         """Draw an operation, and `count` lines of it."""
-        part = torch.randint(len(self.parts), (), generator=generator, device=generator.device)
+        part = integers(0, len(self.parts), (), generator)
         return self.parts[int(part)].sample(count, generator=generator, length=length)
 
     def part(self, inputs: Int[Tensor, "batch token"]) -> Arithmetic:

@@ -15,6 +15,7 @@ from ordinate.lab.tasks.arithmetic.formats import Operands
 from ordinate.lab.tasks.arithmetic.lines import FACTORS, NO_WORDS, Words
 from ordinate.lab.tasks.arithmetic.samplers import draws_pairs
 from ordinate.lab.tasks.batch import Batch
+from ordinate.lab.tasks.sampling import chances, integers
 
 CHOICES = 16
 """Of how many products a hard one is the hardest."""
@@ -123,8 +124,8 @@ class Multiplication(
             weights = torch.arange(1.0, size + 1, device=device) ** (1 if self.focus is None else self.focus)
             size = 1 + int(torch.multinomial(weights, 1, generator=generator))
         drawn = count if self.deep is None else count * CHOICES
-        multiplier = torch.randint(10, (drawn, size), generator=generator, device=device)
-        multiplier[:, -1] = torch.randint(1, 10, (drawn,), generator=generator, device=device)
+        multiplier = integers(0, 10, (drawn, size), generator)
+        multiplier[:, -1] = integers(1, 10, (drawn,), generator)
         if self.sparse is not None:
             multiplier = _thinned(multiplier, self.sparse, generator)
         digits = self.sampler.draw(drawn, length, generator, operands=1, width=width)
@@ -150,9 +151,8 @@ def _thinned(
     multiplier: Int[Tensor, "batch short"], share: float, generator: Generator
 ) -> Int[Tensor, "batch short"]:
     """Put zeros for half of the digits, in this share of the multipliers; none becomes zero."""
-    device = generator.device
-    kept = torch.rand(multiplier.shape, generator=generator, device=device) < 0.5
-    whole = torch.rand(len(multiplier), 1, generator=generator, device=device) >= share
+    kept = chances(multiplier.shape, generator) < 0.5
+    whole = chances((len(multiplier), 1), generator) >= share
     thin = multiplier * (kept | whole)
     return torch.where(thin.any(dim=1, keepdim=True), thin, multiplier)
 
@@ -166,6 +166,6 @@ def _deepest(
 ) -> Int[Tensor, " batch"]:
     """For every sample the place of the hardest of its choices, or of the first, which is any."""
     reach = carry_reach(multiplier, digits).view(count, CHOICES)
-    hard = torch.rand(count, generator=generator, device=generator.device) < share
+    hard = chances((count,), generator) < share
     chosen = torch.where(hard, reach.argmax(-1), 0)
     return chosen + CHOICES * torch.arange(count, device=chosen.device)

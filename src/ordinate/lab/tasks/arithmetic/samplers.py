@@ -25,6 +25,7 @@ from torch import Generator, Tensor
 from typing_extensions import override
 
 from ordinate.kinds import Kind, choose
+from ordinate.lab.tasks.sampling import chances, integers
 
 WEIGHTS = (0.45, 0.10, 0.45)
 """Shares of kill, propagate and generate among pairs of digits."""
@@ -176,7 +177,7 @@ class Uniform(Sampler, name="uniform", summary="uniform over numbers"):
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        return torch.randint(10, (count, operands, digits), generator=generator, device=generator.device)
+        return integers(0, 10, (count, operands, digits), generator)
 
 
 class Complexity(
@@ -191,7 +192,7 @@ class Complexity(
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        longest = torch.randint(digits + 1, (count,), generator=generator, device=generator.device)
+        longest = integers(0, digits + 1, (count,), generator)
         return draw_pairs(draw_types(CASCADE, digits, longest, generator), generator)
 
 
@@ -211,7 +212,7 @@ class Chains(
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        longest = torch.randint(digits + 1, (count,), generator=generator, device=generator.device)
+        longest = integers(0, digits + 1, (count,), generator)
         return draw_pairs(draw_types(NINES, digits, longest, generator), generator)
 
 
@@ -234,7 +235,7 @@ class Mixture(
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
-        chosen = torch.rand(count, 1, 1, generator=generator, device=generator.device) < self.share
+        chosen = chances((count, 1, 1), generator) < self.share
         hard = self.of.draw(count, digits, generator)
         return torch.where(chosen, hard, Uniform().draw(count, digits, generator))
 
@@ -265,7 +266,7 @@ class Shifted(
     ) -> Int[Tensor, "batch operand place"]:
         numbers = self.of.draw(count, digits, generator, operands=operands, width=width)
         places = self.places(digits, width)
-        by = torch.randint(places - digits + 1, (count, 1, 1), generator=generator, device=generator.device)
+        by = integers(0, places - digits + 1, (count, 1, 1), generator)
         to = by + torch.arange(digits, device=by.device)
         shifted = numbers.new_zeros(*numbers.shape[:2], places)
         return shifted.scatter_(-1, to.expand(numbers.shape), numbers)

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
+from ordinate.lab.tasks.sampling import integers
 
 LARGEST_TABLE = 2**20
 """Entries of a table of combinations."""
@@ -68,7 +69,7 @@ class _Discrete(Tokens):
     @override
     def draw(self, count: int, length: int, generator: Generator) -> Float[Tensor, "count length"]:
         device = generator.device
-        places = torch.randint(len(self.values), (count, length), generator=generator, device=device)
+        places = integers(0, len(self.values), (count, length), generator)
         return torch.tensor(self.values, device=device)[places]
 
 
