@@ -9,7 +9,7 @@ the key alone for UPE, significance in the special heads for numbers in text, or
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -168,8 +168,11 @@ def _relations(value: Any) -> tuple[Relation, ...]:
     return tuple(choose(v, RELATIONS, "model.encoding.relation") for v in values)
 
 
-Relations = Annotated[tuple[SerializeAsAny[Relation], ...], BeforeValidator(_relations)]
-"""One relation, or a list of them for equal groups of heads."""
+if TYPE_CHECKING:
+    Relations = Relation | Sequence[Relation]
+else:
+    Relations = Annotated[tuple[SerializeAsAny[Relation], ...], BeforeValidator(_relations)]
+    """One relation, or a list of them for equal groups of heads; what is given becomes a tuple."""
 
 
 class Pairwise(
@@ -199,13 +202,14 @@ class Pairwise(
 
     @override
     def groups(self, spec: BuildSpec) -> list[Group]:
-        count = len(self.relation)
+        relations = _relations(self.relation)
+        count = len(relations)
         if spec.heads % count:
             raise OrdinateError(
                 f"model.encoding.relation has {count} relations for {spec.heads} heads: "
                 f"write a number of heads that is a multiple of {count}"
             )
-        return [Group(spec.heads // count, relation) for relation in self.relation]
+        return [Group(spec.heads // count, relation) for relation in relations]
 
     @override
     @classmethod

@@ -7,7 +7,7 @@ At one pair f maps the 2 H numbers of all heads to H numbers. With a kernel of 1
 perceptron at every pair; with a kernel of k they are convolutions over the k keys around a pair, which is V2.
 """
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import torch
 import torch.nn.functional as F
@@ -59,6 +59,13 @@ def _is_odd(kernel: int) -> int:
     return kernel
 
 
+if TYPE_CHECKING:
+    Base = Encoding | EncodingSettings
+else:
+    Base = Annotated[SerializeAsAny[EncodingSettings], BeforeValidator(_base)]
+    """A relative bias: settings at first, and the encoding once it is built."""
+
+
 class Dape(
     Encoding,
     name="dape",
@@ -78,9 +85,7 @@ class Dape(
 
     reads_scores = True
 
-    base: Annotated[SerializeAsAny[EncodingSettings], BeforeValidator(_base)] = Field(
-        default=KerpleLog().settings, description="the relative bias B"
-    )
+    base: Base = Field(default=KerpleLog().settings, description="the relative bias B")
     hidden: int = Field(default=32, ge=1, le=4096, description="width of the network's hidden layer")
     kernel: Annotated[int, AfterValidator(_is_odd)] = Field(
         default=1, ge=1, le=63, description="keys around a pair that each map reads, an odd number"
@@ -88,13 +93,14 @@ class Dape(
 
     @override
     def setup(self, spec: BuildSpec) -> None:
-        self.base: Encoding = self.base.build(spec)
+        self.base = self.base.build(spec)
         self.functions = nn.ModuleList(
             ScoreFunction(spec.heads, self.hidden, self.kernel) for _ in range(spec.layers)
         )
 
     @override
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"] | None:
+        assert isinstance(self.base, Encoding)
         return self.base.bias(coordinates, layer)
 
     @override

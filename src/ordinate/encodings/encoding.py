@@ -181,7 +181,8 @@ class Encoding(nn.Module):
             facts.setdefault("summary", inspect.cleandoc(cls.__doc__).splitlines()[0].rstrip("."))
         for name, fact in facts.items():
             setattr(cls, name, fact)
-        cls.Settings = type(EncodingSettings)(
+        metaclass: Any = type(EncodingSettings)
+        cls.Settings = metaclass(
             cls.__name__,
             tuple(base.Settings for base in cls.__bases__ if issubclass(base, Encoding)),
             {
@@ -213,9 +214,13 @@ class Encoding(nn.Module):
     def check_settings(self) -> None:
         """Raise a ValueError where settings do not go together."""
 
+    def unbuilt(self: E) -> E:
+        """Make a module of the same settings, on which `setup` has not been called."""
+        return type(self)(self.settings)
+
     def build(self: E, spec: BuildSpec) -> E:
         """Make the encoding for a model; first weights come from the global generator."""
-        built = type(self)(self.settings)
+        built = self.unbuilt()
         built.setup(spec)
         built._check_bias(spec)
         return built

@@ -53,7 +53,7 @@ class SlopeBias(
 
     def with_slopes(self: S, slopes: Float[Tensor, "layer head"]) -> S:
         """Make the encoding with these p instead of the first ones."""
-        built = type(self)(self.settings)
+        built = self.unbuilt()
         built.free_slopes = nn.Parameter(free(slopes))
         return built
 
