@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ordinate.app.web.limits import longest
-from ordinate.app.web.models import Player, Players
-from ordinate.app.web.playground import Look, Question, look, play
+from ordinate.app.web.models import LoadedModel, ModelCache
+from ordinate.app.web.playground import AttentionQuestion, Question, answer_document, attention_maps
 from ordinate.lab.tasks import TASKS, make_task
 from ordinate.lab.zoo import cards
 from ordinate.models import ResidualEncoder, build_model
@@ -126,24 +126,24 @@ CLASSES = {
 }
 
 
-class Untrained(Players):
+class Untrained(ModelCache):
     """In the place of all models: one that was never trained, of any task."""
 
     def __init__(self, task):
         model = build_model(ResidualEncoder(layers=1, heads=2, width=8, hidden=8), task, seed=0).eval()
-        self.player = Player("model", "untrained", task, model)
+        self.loaded = LoadedModel("model", "untrained", task, model)
 
     def load(self, name):
-        return self.player
+        return self.loaded
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_answers_that_are_classes_of_their_own_are_written_as_their_numbers(client, name):
     text, classes = CLASSES[name]
     assert asked(client, "/api/answer", {"task": name, "text": text}).json()["exact"] == classes
-    players = Untrained(make_task(name))
-    (given,) = play(players, Question(task=name, models=["model"], text=text))["models"]
+    cache = Untrained(make_task(name))
+    (given,) = answer_document(cache, Question(task=name, models=["model"], text=text))["models"]
     pairs = zip(given["symbols"], classes, strict=True)
     assert given["wrong"] == [place for place, (symbol, right) in enumerate(pairs) if symbol != right]
-    outputs = look(players, Look(model="model", text=text))["outputs"]
+    outputs = attention_maps(cache, AttentionQuestion(model="model", text=text))["outputs"]
     assert [output["right"] for output in outputs] == classes

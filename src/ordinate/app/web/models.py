@@ -1,6 +1,7 @@
-"""Models that the playground can play: those that come with the package, and those of runs."""
+"""Models that the playground asks: those that come with the package, and those of runs."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ PACKAGED, OF_RUN = "package:", "run:"
 
 
 @dataclass(frozen=True)
-class Player:
+class LoadedModel:
     """A model, the task it was trained on, and its name."""
 
     id: str
@@ -30,12 +31,12 @@ class Player:
     model: Model
 
 
-class Players:
+class ModelCache:
     """Loads models when they are asked for, and keeps the last ones; used by the worker's thread only."""
 
     def __init__(self, listing: Listing) -> None:
         self.listing = listing
-        self._kept: OrderedDict[tuple[str, int], Player] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], LoadedModel] = OrderedDict()
 
     def describe(self) -> list[dict[str, Any]]:
         """All models that can be asked for: those of the package first, then runs that are done."""
@@ -72,15 +73,17 @@ class Players:
             ]
         return found
 
-    def load(self, name: str) -> Player:
+    def load(self, name: str) -> LoadedModel:
         """The model of this id."""
         if name.startswith(PACKAGED):
             card = load_card(name.removeprefix(PACKAGED))
             if card.recipe is None:
                 raise OrdinateError(
-                    f"{card.name} is compiled, and the page plays trained models: {card.command}"
+                    f"{card.name} is compiled, and the page asks trained models: {card.command}"
                 )
-            return self._keep((name, 0), lambda: Player(name, card.title, card.task, open_model(card.name)))
+            return self._keep(
+                (name, 0), lambda: LoadedModel(name, card.title, card.task, open_model(card.name))
+            )
         if not name.startswith(OF_RUN):
             known = [PACKAGED + card.name for card in cards()]
             raise OrdinateError(f"there is no model {name[:200]!r}: {nearest(name[:200], known)}")
@@ -92,9 +95,11 @@ class Players:
         file = inside(folder, "checkpoints", f"step-{steps[-1]:08d}.safetensors")
         title = f"{folder.parent.name.rsplit('-', 1)[0]}, seed {run.seed}"
         key = (name, file.stat().st_mtime_ns)
-        return self._keep(key, lambda: Player(name, title, Recipe.parse(run.recipe).task, load_model(file)))
+        return self._keep(
+            key, lambda: LoadedModel(name, title, Recipe.parse(run.recipe).task, load_model(file))
+        )
 
-    def _keep(self, key: tuple[str, int], make: Any) -> Player:
+    def _keep(self, key: tuple[str, int], make: Callable[[], LoadedModel]) -> LoadedModel:
         if key not in self._kept:
             self._kept[key] = make()
             while len(self._kept) > KEPT:
@@ -103,7 +108,7 @@ class Players:
         return self._kept[key]
 
 
-def reach(task: Task) -> dict[str, Any]:
+def task_facts(task: Task) -> dict[str, Any]:
     """What the page can ask of a task: which lengths were trained, and how far it goes."""
     trained = task.lengths()
     return {

@@ -21,7 +21,7 @@ from ordinate.app.web.limits import (
     check_tokens,
 )
 from ordinate.app.web.middleware import Json
-from ordinate.app.web.models import Player, Players, reach
+from ordinate.app.web.models import LoadedModel, ModelCache, task_facts
 from ordinate.app.web.worker import Worker
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.metrics import symbols_right, within_tolerance
@@ -138,7 +138,7 @@ class Question(BaseModel):
         return not self.count and (self.length or len(self.text or "")) <= SHORT
 
 
-class Look(BaseModel):
+class AttentionQuestion(BaseModel):
     """Which model's attention to which input."""
 
     model_config = ConfigDict(extra="forbid")
@@ -147,35 +147,35 @@ class Look(BaseModel):
     text: str
 
 
-def routes(players: Players, worker: Worker) -> APIRouter:
+def routes(cache: ModelCache, worker: Worker) -> APIRouter:
     """Everything under /api that computes with models."""
     router = APIRouter(prefix="/api")
 
     @router.get("/models")
     def models() -> Response:
-        tasks = [reach(kind()) for kind in TASKS.values()]
-        return Json({"models": players.describe(), "tasks": tasks})
+        tasks = [task_facts(kind()) for kind in TASKS.values()]
+        return Json({"models": cache.describe(), "tasks": tasks})
 
     @router.post("/answer")
     async def answer(asked: Question, request: Request) -> Response:
-        return Json(await worker.run(request, lambda: play(players, asked), short=asked.short))
+        return Json(await worker.run(request, lambda: answer_document(cache, asked), short=asked.short))
 
     @router.post("/attention")
-    async def attention(asked: Look, request: Request) -> Response:
-        return Json(await worker.run(request, lambda: look(players, asked)))
+    async def attention(asked: AttentionQuestion, request: Request) -> Response:
+        return Json(await worker.run(request, lambda: attention_maps(cache, asked)))
 
     return router
 
 
-def play(players: Players, asked: Question) -> dict[str, Any]:
+def answer_document(cache: ModelCache, asked: Question) -> dict[str, Any]:
     """Draw or read the input, and let every model answer it; a model that cannot says why."""
-    chosen: list[Player | str] = []
+    chosen: list[LoadedModel | str] = []
     for name in asked.models:
         try:
-            chosen.append(players.load(name))
+            chosen.append(cache.load(name))
         except OrdinateError as error:
             chosen.append(str(error))
-    task = next((player.task for player in chosen if isinstance(player, Player)), None) or make_task(
+    task = next((loaded.task for loaded in chosen if isinstance(loaded, LoadedModel)), None) or make_task(
         asked.task
     )
     batch = _drawn(task, asked) if asked.text is None else _read(task, asked.text)
@@ -189,10 +189,10 @@ def play(players: Players, asked: Question) -> dict[str, Any]:
         "exact": exact(task, batch).symbols,
         "tolerance": TOLERANCE if batch.target.is_floating_point() else None,
         "models": [
-            _played(player, task, batch, row["input"], asked)
-            if isinstance(player, Player)
-            else {"id": name, "title": name, "error": player}
-            for name, player in zip(asked.models, chosen, strict=True)
+            _answer_of(loaded, task, batch, row["input"], asked)
+            if isinstance(loaded, LoadedModel)
+            else {"id": name, "title": name, "error": loaded}
+            for name, loaded in zip(asked.models, chosen, strict=True)
         ],
     }
 
@@ -208,28 +208,28 @@ def _read(task: Task, text: str) -> Batch:
     return task.parse(check_text(task, text))
 
 
-def _played(player: Player, task: Task, batch: Batch, text: str, asked: Question) -> dict[str, Any]:
+def _answer_of(loaded: LoadedModel, task: Task, batch: Batch, text: str, asked: Question) -> dict[str, Any]:
     started = time.monotonic()
-    facts: dict[str, Any] = {"id": player.id, "title": player.title}
+    facts: dict[str, Any] = {"id": loaded.id, "title": loaded.title}
     try:
-        own = batch if player.task == task else _read(player.task, text)
-        facts |= answered(player.model, player.task, own).to_dict()
-        if asked.count and asked.length is not None and "length" in player.task.axes:
-            facts["measured"] = measured(player.model, player.task, asked.length, asked.count, asked.seed)
+        own = batch if loaded.task == task else _read(loaded.task, text)
+        facts |= answered(loaded.model, loaded.task, own).to_dict()
+        if asked.count and asked.length is not None and "length" in loaded.task.axes:
+            facts["measured"] = measured(loaded.model, loaded.task, asked.length, asked.count, asked.seed)
     except OrdinateError as error:
         facts["error"] = str(error)
     return {**facts, "seconds": round(time.monotonic() - started, 3)}
 
 
-def look(players: Players, asked: Look) -> dict[str, Any]:
+def attention_maps(cache: ModelCache, asked: AttentionQuestion) -> dict[str, Any]:
     """The attention of every layer and head to a typed input."""
     from ordinate.lab.explain import explain
 
-    player = players.load(asked.model)
-    batch = _read(player.task, asked.text)
+    loaded = cache.load(asked.model)
+    batch = _read(loaded.task, asked.text)
     check_tokens(len(batch.coordinates), ATTENTION_TOKENS, "attention")
     return {
-        "id": player.id,
-        "title": player.title,
-        **explain(player.model, player.task, asked.text).to_dict(),
+        "id": loaded.id,
+        "title": loaded.title,
+        **explain(loaded.model, loaded.task, asked.text).to_dict(),
     }

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ordinate.app.web import playground, relations, runs, verdicts
 from ordinate.app.web.middleware import BodyLimit, Guard, refusal
-from ordinate.app.web.models import Players
+from ordinate.app.web.models import ModelCache
 from ordinate.app.web.store import Listing
 from ordinate.app.web.worker import BusyError, GoneError, Worker
 from ordinate.errors import OrdinateError
@@ -57,7 +57,7 @@ def make_app(store: Path, results: Path | None, port: int) -> FastAPI:
 
     app = FastAPI(lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(runs.routes(listing))
-    app.include_router(playground.routes(Players(listing), worker))
+    app.include_router(playground.routes(ModelCache(listing), worker))
     app.include_router(relations.routes(worker))
     app.include_router(verdicts.routes(results))
     app.mount("/", Files(directory=STATIC, html=True))
