@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ordinate.app.cli.main import command as root
+
 
 def test_help_imports_nothing_heavy(environment):
     code = (
@@ -177,3 +179,31 @@ def test_the_recipes_of_the_repository_train(call, path, tmp_path):
     )
     assert answer.code == 0, answer.err
     assert "one seed, no verdict" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("ordinate tr", ["train"]),
+        ("ordinate train --resu", ["--resume"]),
+        ("ordinate construct ", ["adaptive", "fixed"]),
+        (
+            "ordinate tarin --",
+            ["--help", "--install-completion", "--plugin", "--show-completion", "--version"],
+        ),
+    ],
+)
+def test_a_shell_that_asks_is_told_how_words_can_end(environment, typed, offered):
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")), "_ORDINATE_COMPLETE": "complete_bash"}
+    command = [sys.executable, "-m", "ordinate"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**environment, **asked})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.split()) == offered
+
+
+def test_the_help_has_headings_with_every_command_under_one_of_them(call):
+    told = re.split(r"─ (Start|Train|Look|Reproduce|Build) ─", call("--help").out)
+    assert told[1::2] == ["Start", "Train", "Look", "Reproduce", "Build"]
+    listed = [word for part in told[2::2] for word in re.findall(r"^│ ([a-z]+) ", part, re.MULTILINE)]
+    assert sorted(listed) == sorted(root.commands)
+    assert "Commands" not in told[0]

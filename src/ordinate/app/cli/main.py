@@ -52,7 +52,9 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the first argument names."""
-        if args and args[0] not in self.commands:
+        if (
+            args and args[0] not in self.commands and not ctx.resilient_parsing
+        ):  # a shell completes what is there
             raise OrdinateError(f"there is no {self.what} {args[0]!r}: {nearest(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
@@ -77,7 +79,6 @@ class Command(TyperCommand):
 app = typer.Typer(
     name="ordinate",
     cls=Commands,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -105,34 +106,47 @@ def ordinate(
     """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
 
 
-for function, example in (
-    (catalogue.tasks, "ordinate tasks"),
-    (catalogue.encodings, "ordinate encodings --json"),
-    (catalogue.models, "ordinate models"),
-    (
-        catalogue.relations,
-        "ordinate relations --task addition --length 3 --show '{kind=\"aligned\"}'",
-    ),
-    (sample.sample, "ordinate sample addition --length 8 --count 3 --axis cascade=5"),
-    (discover.discover, "ordinate discover multiplication --set multiplier=3"),
-    (advise.advise, "ordinate advise adaptive-memory --set nesting=0"),
-    (train.train, "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3"),
-    (evaluate.evaluate, "ordinate evaluate addition-relation --axis length=5:100:5 --slice cascade"),
-    (explain.explain, 'ordinate explain addition-relation --input "123+4095" --ablate'),
-    (export.export, "ordinate export addition --out adder"),
-    (runs.runs, "ordinate runs --task sum --where training.batch=256"),
-    (study.study, "ordinate study examples/study.toml --engine local"),
-    (reproduce.reproduce, "ordinate reproduce positional/value-scale --scale demo"),
-    (plan.plan, "ordinate plan symmetry --scale paper"),
-    (report.report, "ordinate report results/positional --figures figures --tables tables"),
-    (programs.compile, "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum"),
-    (verify.verify, "ordinate verify addition-relation"),
-    (new.new, "ordinate new task running-range"),
-    (serve.serve, "ordinate serve --open"),
-    (bench.bench, "ordinate bench --list"),
-    (doctor.doctor, "ordinate doctor"),
-):
-    app.command(function.__name__, cls=Command, epilog=f"Example: {example}")(output.command(function))
+COMMANDS = {
+    "Start": {
+        catalogue.tasks: "ordinate tasks",
+        catalogue.encodings: "ordinate encodings --json",
+        catalogue.models: "ordinate models",
+        catalogue.relations: "ordinate relations --task addition --length 3 --show '{kind=\"aligned\"}'",
+        sample.sample: "ordinate sample addition --length 8 --count 3 --axis cascade=5",
+        doctor.doctor: "ordinate doctor",
+    },
+    "Train": {
+        train.train: "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3",
+        evaluate.evaluate: "ordinate evaluate addition-relation --axis length=5:100:5 --slice cascade",
+        runs.runs: "ordinate runs --task sum --where training.batch=256",
+        study.study: "ordinate study examples/study.toml --engine local",
+    },
+    "Look": {
+        serve.serve: "ordinate serve --open",
+        explain.explain: 'ordinate explain addition-relation --input "123+4095" --ablate',
+        discover.discover: "ordinate discover multiplication --set multiplier=3",
+        advise.advise: "ordinate advise adaptive-memory --set nesting=0",
+        report.report: "ordinate report results/positional --figures figures --tables tables",
+    },
+    "Reproduce": {
+        reproduce.reproduce: "ordinate reproduce positional/value-scale --scale demo",
+        plan.plan: "ordinate plan symmetry --scale paper",
+        verify.verify: "ordinate verify addition-relation",
+        bench.bench: "ordinate bench --list",
+    },
+    "Build": {
+        new.new: "ordinate new task running-range",
+        programs.compile: "ordinate compile prefix-sum --n 64 --out compiled/prefix-sum",
+        export.export: "ordinate export addition --out adder",
+    },
+}
+"""Every command with an example, under the headings of the help."""
+
+for heading, commands in COMMANDS.items():
+    for function, example in commands.items():
+        app.command(function.__name__, cls=Command, epilog=f"Example: {example}", rich_help_panel=heading)(
+            output.command(function)
+        )
 
 constructions = typer.Typer(cls=Constructions)
 for construction, example in (
@@ -147,6 +161,7 @@ app.add_typer(
     name="construct",
     help="Build memories as the weights of a Transformer, and measure them; with --json as a document.",
     epilog="Example: ordinate construct fixed --lags 2,5 --heads 8",
+    rich_help_panel="Build",
 )
 command = typer.main.get_command(app)
 
@@ -183,6 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        command._main_shell_completion({}, "ordinate")  # answers a shell that asks, and ends
         with command.make_context("ordinate", arguments) as context:
             command.invoke(context)
     except typer.Exit as done:
