@@ -10,10 +10,7 @@ first called, under the function of another file or class that called it; helper
 import inspect
 import re
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 from types import CodeType, FrameType
 
