@@ -104,6 +104,14 @@ def test_symbols_are_uniform_and_answers_may_be_others():
     assert pairs.summary == "parity-of-pair"
 
 
+def test_answers_may_be_yes_and_no():
+    @task("larger", symbols=4, answers=2)
+    def larger(x):
+        return x > before(x)
+
+    assert larger().parse("1 0 3").target.tolist() == [[1, 0, 1]]
+
+
 def test_it_has_a_structure_that_is_found(smooth):
     assert check(aligned("number") * window(back=1), smooth(), layers=1) == []
     assert check(aligned("number") * window(back=0), smooth(), layers=1)
@@ -200,12 +208,17 @@ def takes_nothing():
     return None
 
 
+def takes_a_module(x, inner: torch.nn.Module | None = None):
+    return x
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
         (no_default, "the option 'back' has no default: write back="),
         (takes_length, "every task has its own 'length': give the option another name"),
         (takes_all, "[*]others is no option: name each of them"),
+        (takes_a_module, "Give the option a type such as int, float or str"),
         (takes_nothing, r"it takes no inputs: write def takes_nothing\(x\)"),
     ],
 )
