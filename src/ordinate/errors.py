@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -24,6 +24,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = get_close_matches(name, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+
+
+def quote(value: object, most: int = 200) -> str:
+    """The value as it would be written in Python, cut in the middle where it is long.
+
+    >>> quote([1.5] * 9, most=20)
+    '[1.5, 1.5, ... 5, 1.5]'
+    """
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 
 def explain(error: "ValidationError", where: str, model: "type[BaseModel]") -> OrdinateError:
@@ -52,10 +62,11 @@ def _refusal(detail: "ErrorDetails", where: str, model: "type[BaseModel]") -> st
         return f"{place}: {reason}" if place else reason
     field = model.model_fields.get(keys[0]) if len(keys) == 1 else None
     meaning = f" ({keys[-1]}: {field.description})" if field and field.description else ""
-    return f"{place} = {detail['input']!r} is not allowed, {reason}{meaning}"
+    return f"{place} = {quote(detail['input'])} is not allowed, {reason}{meaning}"
 
 
 def _annotation(model: "type[BaseModel]", key: str) -> "type[BaseModel]":
     """The table that a key of a recipe holds."""
     annotation = model.model_fields[key].annotation
-    return annotation if isinstance(annotation, type) and hasattr(annotation, "model_fields") else model
+    tables = (kind for kind in (annotation, *get_args(annotation)) if hasattr(kind, "model_fields"))
+    return next(tables, model)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
 
-from ordinate.errors import OrdinateError, explain, nearest
+from ordinate.errors import OrdinateError, explain, nearest, quote
 
 
 class Kind(BaseModel, ABC):
@@ -133,7 +133,7 @@ def choose(
     if name is None:
         raise OrdinateError(f"'{where}.{label}' is missing: write one of {', '.join(sorted(table))}")
     if not isinstance(name, str) or name not in table:
-        raise OrdinateError(f"{where}.{label} = {name!r} is not known: {hint(str(name), table)}")
+        raise OrdinateError(f"{where}.{label} = {quote(name)} is not known: {hint(str(name)[:100], table)}")
     try:
         return table[name](**options)
     except ValidationError as error:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ordinate.lab.evaluation.claims import AtLeast, AtMost
-from ordinate.lab.training.limits import check_lengths
+from ordinate.lab.training.limits import check_measured
+from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.memories import decaying
@@ -175,7 +176,7 @@ def test_recipes_can_be_written_and_read(name):
     assert plan.seeds >= 3
     for recipe in plan.recipes:
         assert type(recipe).parse(json.loads(json.dumps(recipe.to_dict()))) == recipe
-        check_lengths(recipe)
+        check_measured(recipe, build_model(recipe.model, recipe.task, seed=0))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.encodings.encoding import Encoding, Pairs
+from ordinate.errors import OrdinateError
 
 
 class NoPosition(
@@ -29,6 +30,11 @@ class Combined(Encoding):
 
     def __init__(self, *parts: Encoding) -> None:
         super().__init__()
+        if sum(part.relates for part in parts) > 1:
+            raise OrdinateError(
+                "model.encoding: one encoding at most can have a relation, as shaw, upe, significance and pairwise do: "
+                'write one pairwise encoding with a relation of kind = "union" or "product"'
+            )
         self.parts = nn.ModuleList(parts)
         self.extra_features = sum(part.extra_features for part in parts)
         self.random = any(part.random for part in parts)
@@ -36,6 +42,11 @@ class Combined(Encoding):
 
     def _each(self) -> list[Encoding]:
         return [part for part in self.parts if isinstance(part, Encoding)]
+
+    @property
+    @override
+    def relates(self) -> bool:
+        return any(part.relates for part in self._each())
 
     @property
     @override
@@ -70,8 +81,6 @@ class Combined(Encoding):
     @override
     def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
         found = [groups for part in self._each() if (groups := part.pairs(coordinates, layer))]
-        if len(found) > 1:
-            raise ValueError("at most one of the combined encodings can have classes of pairs")
         return found[0] if found else ()
 
     @override

@@ -288,6 +288,11 @@ class Encoding(nn.Module):
         """Whether `rotate` does anything: attention then needs queries and keys one by one."""
         return type(self).rotate is not Encoding.rotate
 
+    @property
+    def relates(self) -> bool:
+        """Whether `pairs` says anything: of encodings that work together, one at most can."""
+        return type(self).pairs is not Encoding.pairs
+
     def pairs(self, coordinates: Coordinates, layer: int) -> tuple[Pairs, ...]:
         """Groups of heads with their patterns; score = q . (k + vector of the pair's class).
 

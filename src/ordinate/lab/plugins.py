@@ -72,8 +72,12 @@ def load_points(points: Iterable[EntryPoint], table: Table[Any]) -> None:
         where = f"plug-in {point.name} of {point.value}"
         try:
             table.add(_load_point(point, table.base), where)
-        except Exception as error:
-            warnings.warn(f"{where} is passed over: {blame(error) or error}", stacklevel=2)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a package may also say sys.exit()
+            warnings.warn(
+                f"{where} is passed over: {blame(error) or str(error) or type(error).__name__}", stacklevel=2
+            )
 
 
 def named_files() -> list[str]:
@@ -96,9 +100,11 @@ def run_file(path: str) -> ModuleType:
     _FILES.add(path)
     try:
         spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
     except OrdinateError as error:
         raise OrdinateError(str(error) if path in str(error) else f"{path}: {error}") from error
-    except Exception as error:
+    except BaseException as error:
         raise OrdinateError(blame(error) or f"{path}: {error}") from error
     return module
 

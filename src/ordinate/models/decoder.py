@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from ordinate.attention import ConcatAttention, ContentKeys, MultiHead, PositionalAttention
 from ordinate.encodings import BuildSpec, Combined, Encoding, Learned, OneHot, Pairwise, VectorEncoding
+from ordinate.errors import OrdinateError
 from ordinate.models.encoder import Encoder, ResidualEncoder
 from ordinate.models.inputs import Problem
 from ordinate.models.settings import Encodings, ModelSettings, needs_vectors
@@ -46,6 +47,11 @@ class DecoderSettings(ModelSettings):
         positions = self.build_encoding(task.trained(), layers, dim)
         encoding = positions
         if self.causal:
+            if positions.relates:
+                raise OrdinateError(
+                    "model: a decoder relates every token to those before it, so its encoding cannot have a relation: "
+                    'write kind = "encoder" with a relation {kind = "product", of = [..., "causal"]}'
+                )
             back = Pairwise(relation=(causal(),)).build(BuildSpec(task.trained(), layers, self.heads, dim))
             encoding = Combined(positions, back)
         model = Encoder(

@@ -5,6 +5,8 @@ import pytest
 from ordinate.app.cli.failures import describe
 from ordinate.errors import OrdinateError
 
+DECODER = "--set model.kind=decoder --set model.heads=2"
+ENCODER = "--set model.kind=encoder --set model.encoding"
 REFUSED = {
     "sampel sum": "did you mean 'sample'?",
     "frobnicate": "known: advise, bench, compile, construct, discover",
@@ -61,8 +63,13 @@ REFUSED = {
     "--json tasks": "--json comes after the command",
     "train": "missing argument 'RECIPE'",
     "train nowhere/at-all.toml": "there is no recipe 'nowhere/at-all.toml'",
-    "train {recipe} --seeds 0": "write --seeds 1 or more",
-    "train {recipe} --seeds 1000000000": "at most",
+    'relations --task addition --show {{kind="union",of=5}}': "write a list of relations",
+    'relations --task addition --show {{kind="product",of=[]}}': "write a list of relations",
+    "sample sum --seed -1": "'--seed': it should be greater than or equal to 0",
+    "discover addition --seed 9223372036854775808": "'--seed'",
+    "sample sum --axis length=nan": "length nan is not a whole number",
+    "train {recipe} --seeds 0": "'--seeds': it should be greater than or equal to 1",
+    "train {recipe} --seeds 1000000000": "'--seeds': it should be less than or equal to 10000",
     "train {recipe} --seed -1": "a seed cannot be -1",
     "train {recipe} --seeds 2 --seed 1": "exclude each other",
     "train {recipe} --threads 0": "'--threads'",
@@ -72,6 +79,22 @@ REFUSED = {
     "train {recipe} --set task.name=medain": "did you mean 'median'?",
     "train {recipe} --set model.encoding=one-hto": "did you mean 'one-hot'?",
     "train {recipe} --set evaluation.axes.scle=2": "evaluation.axes",
+    "train {recipe} --set evaluation.axes.length=[nan]": "length = nan is not allowed, it should be a finite number",
+    "train {recipe} --set evaluation.axes.length=[1e300]": "length must be 1 to 4096",
+    "train {recipe} --set evaluation.axes.length=[2.5]": "evaluation: length 2.5 is not a whole number",
+    "train {recipe} --set evaluation.axes.scale=[0]": "evaluation: scale must be above 0",
+    "train {recipe} --set training.pick={{axis='scale',value=inf}}": "training.pick.value = inf is not allowed",
+    "train {recipe} --set training.pick={{value=2,cout=3}}": "unknown key 'training.pick.cout': did you mean 'count'?",
+    "train {recipe} --set training.optimizer.betas=[1.0,0.9]": "betas = 1.0 is not allowed, it should be less than 1",
+    "train {recipe} --set training.optimizer.betas=[0.9,nan]": "betas = nan is not allowed",
+    "train {recipe} --set training.steps=0x"
+    + "f" * 5000: "a whole number cannot have 20000 bits: at most 63",
+    "train {recipe} --set training.x=" + "[" * 3000: "TOML cannot be nested more than 100 deep",
+    "train {recipe} --set training.x=" + "[" * 300 + "]" * 300: "TOML cannot be nested more than 100 deep",
+    "train {recipe} --set a" + ".a" * 3000 + "=1": "write --set training.steps=100",
+    f"train {{recipe}} {DECODER} --set model.encoding=shaw": "relates every token to those before it",
+    f"train {{recipe}} {ENCODER}=['shaw','shaw']": "one encoding at most can have a relation",
+    f"train {{recipe}} {ENCODER}={{{{kind='pairwise',relation={{{{kind='union',of=1}}}}}}}}": "a list of relations",
     "train {folder}": "cannot read the recipe",
     "evaluate nothing --store {folder}": "there is no run 'nothing'",
     "explain nothing --store {folder}": "the package has addition-absolute",
@@ -103,7 +126,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("command", REFUSED)
+@pytest.mark.parametrize("command", REFUSED, ids=lambda command: command[:100])
 @pytest.mark.parametrize("json", [False, True], ids=["text", "json"])
 def test_bad_input_is_one_line(call, recipe, tmp_path, monkeypatch, command, json):
     monkeypatch.chdir(tmp_path)
@@ -116,6 +139,22 @@ def test_bad_input_is_one_line(call, recipe, tmp_path, monkeypatch, command, jso
     assert answer.error.startswith("error: ")
     assert REFUSED[command] in answer.error
     assert not list(tmp_path.iterdir())
+
+
+def test_a_page_is_not_written_over_a_folder(call, store, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    answer = call("report", store, "--out", ".")
+    assert answer.code == 2
+    assert "cannot write '.', which is a folder: add the name of a file" in answer.error
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_values_are_quoted_in_part(call, recipe):
+    answer = call("train", recipe, "--set", f"evaluation.axes.scale={[1.5] * 20_000}")
+    assert answer.code == 2
+    assert "evaluation.axes.scale = [1.5, 1.5" in answer.error
+    assert "at most 10000" in answer.error
+    assert len(answer.error) < 600
 
 
 def test_the_nearest_command_in_a_process_of_its_own(ordinate):

@@ -134,6 +134,8 @@ def test_a_task_can_be_a_class(call, tmp_path):
     ("text", "line"),
     [
         ("import torch\nx = undefined\n", "line 2: NameError: name 'undefined' is not defined"),
+        ("import sys\nsys.exit(7)\n", "line 2: SystemExit: 7"),
+        ("raise BaseException('no')\n", "line 1: BaseException: no"),
         ("def f(:\n", "line 1: SyntaxError: invalid syntax"),
         ("x = 1\n", "holds no task and no encoding: define a function under @task"),
         (CLASS.replace("def reference", "def answer"), "that can be made: RunningRange lacks reference"),
@@ -172,6 +174,15 @@ def test_the_line_of_the_user_is_named_where_it_fails_later(call, tmp_path, text
     assert f"{path}, line {place}, in {function}: IndexError: Dimension out of range" in answer.error
 
 
+@pytest.mark.parametrize("end", ["exit(7)", "raise GeneratorExit"])
+def test_a_file_cannot_end_the_command(call, tmp_path, end):
+    path = tmp_path / "own.py"
+    path.write_text(CLASS.replace("return torch.cummax", f"{end}\n        return torch.cummax"))
+    answer = call("--plugin", path, "sample", OWN)
+    assert answer.code == 2
+    assert f"in reference: {'SystemExit: 7' if end == 'exit(7)' else 'GeneratorExit'}" in answer.error
+
+
 class TestInstalled:
     """Entry points, as packages declare them."""
 
@@ -197,9 +208,11 @@ class TestInstalled:
             ("own_package:Missing", "has no attribute 'Missing'"),
             ("own_package:torch", "it is no Task"),
             ("no_such_package:Task", "No module named"),
+            ("leaving_package:Task", "SystemExit"),
         ],
     )
     def test_one_that_cannot_be_used_is_passed_over(self, monkeypatch, tmp_path, value, said):
+        (tmp_path / "leaving_package.py").write_text("raise SystemExit")
         with pytest.warns(UserWarning, match=said):
             assert self.load(monkeypatch, tmp_path, bad=value, own="own_package:running_range") == [OWN]
 

@@ -6,8 +6,8 @@ import pytest
 
 from ordinate.app.cli.main import main
 from ordinate.lab.evaluation.points import metric_of_task
-from ordinate.lab.structure.discovery import inline
 from ordinate.lab.tasks import TASKS
+from ordinate.lab.toml import inline
 from ordinate.lab.training import Recipe
 from ordinate.relations import RELATIONS
 

@@ -27,6 +27,7 @@ RECORDS = {
     "scores that are a list": record(scores=[0.5]),
     "seconds that are text": record(seconds="soon"),
     "an environment that is a list": record(environment=["linux"]),
+    "companions that are a number": record(together=5),
     "a newer version": record(version=99, status="archived"),
     "a version that is text": record(version="two"),
     "an unknown status": record(status="archived"),

@@ -111,9 +111,21 @@ def test_what_is_wrong_is_said_in_one_line(document, line):
     assert "\n" not in str(error.value)
 
 
+def test_a_byte_order_mark_in_front_is_passed_over(tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(tomli_w.dumps(SMALL), encoding="utf-8-sig")
+    assert Recipe.read(path) == Recipe.parse(SMALL)
+
+
 @pytest.mark.parametrize(
     ("content", "line"),
-    [(None, "cannot read the recipe"), ("a = = 3", "is not a TOML document"), ("\xff\xfe", "is not")],
+    [
+        ("x = " + "[" * 2000, "nested more than 100 deep"),
+        ("a" + ".a" * 200 + " = 1", "nested"),
+        (None, "cannot read the recipe"),
+        ("a = = 3", "is not a TOML document"),
+        ("\xff\xfe", "is not"),
+    ],
 )
 def test_files_that_are_no_recipes(tmp_path, content, line):
     path = tmp_path / "recipe.toml"

@@ -1,6 +1,5 @@
 """`ordinate tasks`, `encodings`, `models` and `relations`: what there is, and what one relation looks like."""
 
-import tomllib
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from ordinate.app.cli.options import TaskOptions
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
+from ordinate.lab.toml import parse_toml
 
 
 def tasks() -> Result:
@@ -94,8 +94,8 @@ def read_toml(text: str) -> Any:
     if text.strip().replace("-", "").isalnum():
         return text.strip()
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(f"value = {text}")["value"]
+    except ValueError as error:
         raise OrdinateError(
             f"--show {text!r} is not a TOML value: {error}; write --show '{{kind=\"aligned\"}}'"
         ) from None

@@ -16,6 +16,9 @@ FAULT = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+LONGEST = 3000
+"""Characters of a line; of one that quotes more, the middle is left out."""
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -28,17 +31,20 @@ def harmless(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def describe(error: Exception) -> tuple[str, int]:
+def describe(error: BaseException) -> tuple[str, int]:
     """Return the line for stderr and the exit code.
 
     >>> describe(OrdinateError("no task is called 'sm': did you mean 'sum'?"))
     ("error: no task is called 'sm': did you mean 'sum'?", 2)
     """
     text, code = _describe(error)
-    return f"error: {harmless(' '.join(text.split()))}", code
+    line = harmless(" ".join(text.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+    return f"error: {line}", code
 
 
-def _describe(error: Exception) -> tuple[str, int]:
+def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OrdinateError):
         return str(error), BAD_INPUT
     if hasattr(error, "format_message"):  # of typer, or of click in versions of typer that use it
@@ -57,7 +63,7 @@ def _describe(error: Exception) -> tuple[str, int]:
     return f"unexpected {type(error).__name__}: {str(error) or 'no message'}; {advice}", FAULT
 
 
-def _blame(error: Exception) -> str | None:
+def _blame(error: BaseException) -> str | None:
     """The line of a plug-in that is at fault."""
     plugins = sys.modules.get("ordinate.lab.plugins")
     return plugins.blame(error) if plugins else None
@@ -73,5 +79,5 @@ def _usage(error: Any) -> str:
             return "--json comes after the command: write ordinate tasks --json"
         known = [option for parameter in context.command.get_params(context) for option in parameter.opts]
         return f"{path} has no option {name!r}: {nearest(name, [o for o in known if o.startswith('-')])}"
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".").replace("Input should", "it should")
     return f"{message[:1].lower()}{message[1:]}: see {path} --help"

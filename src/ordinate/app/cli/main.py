@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return BROKEN_PIPE
-    except Exception as error:
+    except BaseException as error:  # a plug-in may raise any, SystemExit too
         line, code = describe(error)
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.toml import LARGEST
 
 if TYPE_CHECKING:
     from ordinate.lab.tasks.base import Task
@@ -22,7 +23,7 @@ ModelName = Annotated[
         help="Id of a run or the beginning of one, its folder, that of a compiled program, or a model of the package.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST, help="Seed of the random numbers.")]
 TaskOptions = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="OPTION=VALUE", help="An option of the task; may be repeated."),
@@ -85,6 +86,6 @@ def axis_values(task: "Task", axes: Iterable[str] | None) -> dict[str, float]:
 
 def whole_length(value: float) -> int:
     """A length given as a value of an axis."""
-    if value != int(value):
-        raise OrdinateError(f"length {value:g} is not a whole number: write --length {int(value)}")
+    if not value.is_integer():
+        raise OrdinateError(f"length {value:g} is not a whole number: write --length 8")
     return int(value)

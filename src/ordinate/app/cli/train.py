@@ -22,7 +22,9 @@ def train(
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="A.B=C", help="Change a setting; may be repeated.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Train the seeds 0 to SEEDS - 1 side by side.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="Train the seeds 0 to SEEDS - 1 side by side.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Train this one seed; default 0.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of runs.")] = Path("runs"),
     init: Annotated[
@@ -60,7 +62,6 @@ def train(
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
-    from ordinate.lab.training.limits import check_memory
     from ordinate.lab.training.parallel import World
     from ordinate.lab.training.sinks import open_feed
 
@@ -71,7 +72,6 @@ def train(
     chosen = Recipe.read(recipe, changes or ())
     if init is not None:
         chosen = starting_from(chosen, init, Store(out))
-    check_memory(chosen, 1 if seeds is None else seeds)
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
     sinks = (tensorboard, mlflow) if first else (None, None)
     feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), *sinks)

@@ -120,7 +120,7 @@ def test_set(
     if axis not in task.axes:
         raise OrdinateError(f"task {task.name!r} has no axis {axis!r}: {nearest(axis, task.axes)}")
     if axis == "length":
-        if value != int(value):
+        if not float(value).is_integer():
             raise OrdinateError(f"length {value} is not a whole number: write length=4 or length=2:8:2")
         lengths: tuple[int, ...] = (int(value),)
         options: dict[str, float] = {}

@@ -213,6 +213,8 @@ def unfinished_file(path: Path) -> Path:
     >>> unfinished_file(Path("run.json")).name     # doctest: +SKIP
     '.run.json.4711-0b7c19a49f2b1c4d.tmp'
     """
+    if not path.name:
+        raise OrdinateError(f"cannot write {str(path)!r}, which is a folder: add the name of a file")
     return path.with_name(f".{path.name}.{_own()}.tmp")
 
 

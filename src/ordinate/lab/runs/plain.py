@@ -12,11 +12,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from ordinate.errors import OrdinateError
-
-LARGEST = 2**63 - 1
-"""Of whole numbers in what is stored: what SQLite can hold."""
-DEEPEST = 100
-"""Lists and tables inside each other."""
+from ordinate.lab.toml import DEEPEST, LARGEST, is_deep
 
 _NUMBERS = {word: f'"{word}"' for word in ("NaN", "Infinity", "-Infinity")}
 _TEXTS = {text: f'"\\u{ord(text[1]):04x}{text[2:]}' for text in _NUMBERS.values()}
@@ -46,7 +42,7 @@ def from_json(text: str | bytes) -> Any:
         value = json.loads(_NUMBER.sub(r"\1", text))
     except RecursionError:
         raise ValueError(f"it is nested more than {DEEPEST} deep") from None
-    if _is_deep(value):
+    if is_deep(value):
         raise ValueError(f"it is nested more than {DEEPEST} deep")
     if _SURROGATE.search(text):
         json.dumps(value, ensure_ascii=False).encode()  # refuses half a character, which no file can hold
@@ -82,7 +78,7 @@ def is_number(value: object) -> bool:
 
 def _plain(value: Any) -> Any:
     """The same value of JSON's own types, NaN and infinities still floats."""
-    if _is_deep(value):
+    if is_deep(value):
         raise OrdinateError(f"what is nested more than {DEEPEST} deep cannot be written as JSON")
     return _encode(value)
 
@@ -117,14 +113,3 @@ def _spell(text: str, words: dict[str, str]) -> str:
     if not any(word in text for word in _NUMBERS):
         return text
     return _TOKEN.sub(lambda found: words.get(found[0], found[0]), text)
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether lists and tables are nested so deeply that to walk through them can fail."""
-    level: list[Any] = [[value]]
-    for _ in range(DEEPEST + 1):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [item for items in inner for item in items if isinstance(item, dict | list | tuple)]
-        if not level:
-            return False
-    return True

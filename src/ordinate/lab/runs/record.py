@@ -7,7 +7,6 @@ line with the file and the cause, and never taken for something else.
 import os
 import re
 import reprlib
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.files import Pathish, one_line, parse_json, read_bytes
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.plain import LARGEST, is_number, is_whole, to_json
+from ordinate.lab.runs.plain import is_number, is_whole, to_json
+from ordinate.lab.toml import LARGEST, parse_toml
 
 VERSION = 1
 """Of `run.json`; a record without one is of the first version."""
@@ -27,6 +27,10 @@ STATUSES = ("new", "running", "done", "failed")
 
 def _kind(kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kind)
+
+
+def _is_seeds(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_whole, value))
 
 
 def _is_scores(value: object) -> bool:
@@ -40,6 +44,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "averaged": _kind(bool),
     "seconds": is_number,
     "scores": _is_scores,
+    "together": _is_seeds,
 }
 """What a fact must be where it is there and not null; other facts may be anything."""
 
@@ -60,10 +65,8 @@ def parse_recipe(data: bytes, file: Pathish) -> dict[str, Any]:
     {'name': 'sum'}
     """
     try:
-        recipe = tomllib.loads(data.decode())
-    except RecursionError:
-        raise OrdinateError(f"{file} is not readable TOML: it is nested too deeply") from None
-    except ValueError as error:
+        recipe = parse_toml(data.decode())
+    except (ValueError, OrdinateError) as error:
         raise OrdinateError(f"{file} is not readable TOML: {one_line(error)}") from error
     try:
         to_json(recipe)  # a date, say, is TOML and no setting

@@ -10,10 +10,9 @@ those that are left: in 4 x 44 the two lowest places both see fours alone, and c
 never changes, such as a sign, gives heads something to look at instead, and is offered to all windows.
 """
 
-import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -24,6 +23,7 @@ import torch
 from ordinate.errors import OrdinateError
 from ordinate.lab.structure.check import influence
 from ordinate.lab.tasks.base import Task
+from ordinate.lab.toml import inline
 from ordinate.relations import (
     BoundRelation,
     Relation,
@@ -90,19 +90,6 @@ class Discovery:
         """The line of a recipe, under [model], that gives attention this relation."""
         relation = self.relation.model_dump(mode="json", exclude_defaults=True)
         return f"encoding = {inline({'kind': 'pairwise', 'relation': relation})}"
-
-
-def inline(value: Any) -> str:
-    """Write plain data as one TOML value; what is None is left out of tables.
-
-    >>> inline({"kind": "window", "back": 4, "fields": ["a", "b"], "by": None})
-    '{kind = "window", back = 4, fields = ["a", "b"]}'
-    """
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{k} = {inline(v)}" for k, v in value.items() if v is not None) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ordinate.kinds import Kind, choose
 from ordinate.lab.studies.study import Listed, Source
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.data import batch_size
-from ordinate.lab.training.limits import check_lengths
+from ordinate.lab.training.limits import check_measured
 from ordinate.lab.training.recipe import Part
 from ordinate.models import build_model
 
@@ -162,7 +162,7 @@ class StudyPlan(Part):
             hint = nearest(self.compare.baseline, names)
             raise OrdinateError(f"compare.baseline: there is no recipe {self.compare.baseline!r}; {hint}")
         for recipe in recipes:
-            check_lengths(recipe)
+            check_measured(recipe, build_model(recipe.model, recipe.task, seed=0))
 
     def points(self, recipes: list[Recipe]) -> list[str]:
         """Where recipes are compared."""

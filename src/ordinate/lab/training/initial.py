@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store, read_tensors, write_tensors
-from ordinate.lab.seeds import generator
+from ordinate.lab.seeds import derive, generator
 from ordinate.lab.training.recipe import Initial, Recipe
 from ordinate.models import Model, build_model
 
@@ -46,10 +46,12 @@ def starting_from(recipe: Recipe, source: str, store: Store, *, noise: float = 0
     return recipe.model_copy(update={"training": training})
 
 
-def check_initial(recipe: Recipe, store: Store) -> None:
-    """Refuse, before the training, weights that are not there or do not fit the recipe's model."""
+def untrained_model(recipe: Recipe, seed: int, store: Store) -> Model:
+    """The model of a seed with its first weights, random or those that the recipe starts from."""
+    model = build_model(recipe.model, recipe.task, seed=derive(seed, "weights"))
     if recipe.training.initial is not None:
-        start_from(build_model(recipe.model, recipe.task, seed=0), recipe.training.initial, store, seed=0)
+        start_from(model, recipe.training.initial, store, seed=seed)
+    return model
 
 
 def start_from(model: Model, initial: Initial, store: Store, *, seed: int) -> None:

@@ -1,13 +1,14 @@
-"""What this machine and a model can do: devices, memory and lengths, checked before a training starts."""
+"""What this machine and a model can do: devices, memory and points, checked before a training starts."""
 
 import os
 
 import torch
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.seeds import generator
+from ordinate.lab.evaluation.sweep import test_set
+from ordinate.lab.training.member import draw_tests
 from ordinate.lab.training.recipe import Recipe
-from ordinate.models import build_model
+from ordinate.models import Model
 
 
 def resolve_device(name: str) -> torch.device:
@@ -46,25 +47,22 @@ def check_memory(recipe: Recipe, seeds: int) -> None:
         )
 
 
-def check_lengths(recipe: Recipe) -> None:
-    """Refuse, before the training and not after it, to measure at a length that the model cannot take.
+def check_measured(recipe: Recipe, model: Model) -> None:
+    """Refuse, before the training and not after it, points that a task does not have or the model cannot take.
 
-    One sample of the longest length that is longer than those of training goes through an untrained model.
+    One sample of every point is drawn, and the longest goes through the untrained model.
     """
-    task, evaluation = recipe.task.tested(), recipe.evaluation
-    wanted = [int(value) for value in evaluation.axes.get("length", ())]
-    pick = recipe.training.pick
-    if pick is not None and pick.axis == "length":
-        wanted.append(int(pick.value))
-    if evaluation.length is not None and set(evaluation.axes) - {"length"}:
-        wanted.append(evaluation.length)
-    longest = max(wanted, default=0)
-    if longest <= max(task.lengths()):
-        return
-    batch = task.sample(1, generator=generator(0, "longest"), length=longest)
-    model = build_model(recipe.model, recipe.task, seed=0).eval()
+    evaluation, pick = recipe.evaluation, recipe.training.pick
+    small = recipe.model_copy(update={"evaluation": evaluation.model_copy(update={"count": 1})})
     try:
+        tests = draw_tests(small, seed=0)
+        if pick is not None:
+            tests.append(test_set(recipe.task, pick.axis, pick.value, count=1, seed=0))
+        batches = (batch for test in tests for batch in test.batches)
+        longest = max(batches, key=lambda batch: len(batch.coordinates)).to(
+            torch.device("cpu"), torch.float32
+        )
         with torch.no_grad():
-            model(batch.input, batch.coordinates)
+            model.eval()(longest.input, longest.coordinates)
     except OrdinateError as error:
         raise OrdinateError(f"evaluation: {error}") from None

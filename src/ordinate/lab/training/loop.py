@@ -15,9 +15,9 @@ from ordinate.lab.runs import Run, Store, status_now
 from ordinate.lab.runs.lock import held
 from ordinate.lab.seeds import derive
 from ordinate.lab.training.ensemble import ensemble_losses
-from ordinate.lab.training.initial import check_initial
+from ordinate.lab.training.initial import untrained_model
 from ordinate.lab.training.interrupt import Stopped, StopRequest
-from ordinate.lab.training.limits import check_lengths, check_memory, resolve_device
+from ordinate.lab.training.limits import check_measured, check_memory, resolve_device
 from ordinate.lab.training.member import DTYPES, Member, point_name
 from ordinate.lab.training.parallel import World
 from ordinate.lab.training.pick import Picked
@@ -53,8 +53,7 @@ def train(
     world.check(len(seeds))
     device = world.device(resolve_device(recipe.training.device))
     check_memory(recipe, len(seeds))
-    check_lengths(recipe)
-    check_initial(recipe, store)
+    check_measured(recipe, untrained_model(recipe, seeds[0], store))
     document = recipe.to_dict()
     with world.joined(device), world.store(store) as written:
         runs = [written.open(document, seed) for seed in seeds]

@@ -15,10 +15,10 @@ from ordinate.lab.evaluation.sweep import TestSet, measure, test_set, trained_po
 from ordinate.lab.runs import Run, Store
 from ordinate.lab.seeds import derive
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.initial import start_from
+from ordinate.lab.training.initial import untrained_model
 from ordinate.lab.training.pick import Picked
 from ordinate.lab.training.recipe import Recipe
-from ordinate.models import Model, build_model
+from ordinate.models import Model
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.float32, "float64": torch.float64}
 """What the parameters are kept in; bfloat16 is a precision of products, not of parameters."""
@@ -50,9 +50,7 @@ class Member:
     def start(cls, recipe: Recipe, seed: int, run: Run, store: Store, device: torch.device) -> "Member":
         """First weights and data of a seed."""
         training = recipe.training
-        model = build_model(recipe.model, recipe.task, seed=derive(seed, "weights"))
-        if training.initial is not None:
-            start_from(model, training.initial, store, seed=seed)
+        model = untrained_model(recipe, seed, store)
         model.to(device, DTYPES[training.precision])
         optimizer = training.optimizer.build(model.parameters())
         schedule = training.schedule.build(optimizer, training.steps)

@@ -1,7 +1,7 @@
 """Optimisers, as kinds that a recipe names."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from pydantic import Field
@@ -9,13 +9,16 @@ from pydantic import Field
 from ordinate.kinds import Kind
 from ordinate.lab.training.muon import MuonAdamW
 
+Decay = Annotated[float, Field(ge=0, lt=1)]
+"""Of a running mean."""
+
 
 class Optimizer(Kind):
     """How a gradient becomes a step."""
 
     learning_rate: float = Field(2e-3, gt=0, le=10)
-    betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = Field(0.0, ge=0)
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
+    weight_decay: float = Field(0.0, ge=0, allow_inf_nan=False)
 
     @abstractmethod
     def build(self, parameters: Any) -> torch.optim.Optimizer:

@@ -1,6 +1,5 @@
 """Recipes: everything that decides what a run computes, as one validated document (TOML)."""
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -10,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    FiniteFloat,
     SerializeAsAny,
     ValidationError,
     field_validator,
@@ -17,7 +17,9 @@ from pydantic import (
 
 from ordinate.errors import OrdinateError, explain, nearest
 from ordinate.kinds import choose
+from ordinate.lab.evaluation.sweep import MOST_POINTS
 from ordinate.lab.tasks import TASKS, Task
+from ordinate.lab.toml import DEEPEST, parse_toml
 from ordinate.lab.training.optimizer import OPTIMIZERS, Adam, Optimizer
 from ordinate.lab.training.schedule import SCHEDULES, Cosine, Schedule
 from ordinate.models import MODELS, ModelSettings
@@ -38,7 +40,7 @@ class Pick(Part):
     """Keep, of the weights seen along a training, those with the best score at one point; the last are kept too."""
 
     axis: str = Field("length", description="axis of the task")
-    value: float = Field(description="value on that axis, such as a length beyond those of training")
+    value: FiniteFloat = Field(description="value on that axis, such as a length beyond those of training")
     count: int = Field(200, ge=1, le=10_000_000, description="samples, other ones than those of any test")
     every: int = Field(250, ge=1, description="steps between comparisons")
 
@@ -99,7 +101,9 @@ class Evaluation(Part):
 
     count: int = Field(1000, ge=1, le=10_000_000, description="samples at every point")
     every: int | None = Field(None, ge=1, description="steps between evaluations; at the end only without")
-    axes: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    axes: dict[str, Annotated[tuple[FiniteFloat, ...], Field(max_length=MOST_POINTS)]] = Field(
+        default_factory=dict
+    )
     length: int | None = Field(
         None, ge=1, description="length at which axes other than the length are measured; as trained without"
     )
@@ -131,7 +135,7 @@ def check_axis(where: str, axis: str, task: Task) -> None:
 class Recipe(Part):
     """Task + model + training + evaluation. Recipe and seed decide every number of a run."""
 
-    version: int = VERSION
+    version: int = Field(VERSION, ge=1)
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)
     task: Annotated[SerializeAsAny[Task], BeforeValidator(lambda v: choose(v, TASKS, "task", "name"))]
     model: Annotated[SerializeAsAny[ModelSettings], BeforeValidator(lambda v: choose(v, MODELS, "model"))]
@@ -175,10 +179,14 @@ class Recipe(Part):
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """Read a TOML document; one that cannot be read is refused in one line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise OrdinateError(f"cannot read {what} {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise OrdinateError(
+            f"{path} is not a TOML document, which is text in UTF-8: save it as that"
+        ) from None
+    except (ValueError, OrdinateError) as error:
         raise OrdinateError(f"{path} is not a TOML document: {error}") from None
 
 
@@ -191,11 +199,11 @@ def apply_change(document: dict[str, Any], change: str) -> None:
     {'training': {'steps': 100}, 'model': {'kind': 'standard'}}
     """
     key, equals, text = change.partition("=")
-    if not equals or not all(key.strip().split(".")):
+    if not equals or not all(key.strip().split(".")) or key.count(".") >= DEEPEST:
         raise OrdinateError(f"--set {change!r} is not understood: write --set training.steps=100")
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}")["value"]
+    except ValueError:
         value = text.strip()
     set_dotted(document, key.strip(), value)
 
