@@ -34,7 +34,7 @@ def test_a_process_alone_has_all(monkeypatch):
     world, batch = World.here(), TASK.sample(4, generator=torch.Generator())
     assert world.first
     assert world.share(batch) == (batch, 1.0)
-    assert world.told("x") == "x"
+    assert world.broadcast_from_rank0("x") == "x"
 
 
 def test_what_the_starter_says_is_read(monkeypatch):

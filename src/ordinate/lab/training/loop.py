@@ -61,7 +61,7 @@ def train(
         if not resume:
             for run in todo:
                 _refuse_started(run)
-        for beside in world.told(_passes(todo)):
+        for beside in world.broadcast_from_rank0(_passes(todo)):
             world.check(len(beside))
             with contextlib.ExitStack() as locks:
                 members = [run for seed in beside if (run := written.open(document, seed)).status != "done"]
@@ -155,7 +155,7 @@ class _Training:
 
     def _meet(self) -> None:
         """All processes go on from what the first one has."""
-        self.step, failed, states = self.world.told(
+        self.step, failed, states = self.world.broadcast_from_rank0(
             (
                 self.step,
                 [member.failed_at for member in self.members],

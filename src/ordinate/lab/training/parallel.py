@@ -105,8 +105,8 @@ class World:
         """Whether it holds in any of the processes, which meet on `device`."""
         return value if self.size == 1 else bool(self.mean(torch.tensor(float(value), device=device)) > 0)
 
-    def told(self, value: T) -> T:
-        """What the first process has."""
+    def broadcast_from_rank0(self, value: T) -> T:
+        """The value of the first process, in all of them."""
         if self.size == 1:
             return value
         parcel: list[Any] = [value]
