@@ -65,8 +65,9 @@ class Plan:
     >>> from ordinate.coordinates import Coordinates
     >>> from ordinate.relations import BoundRelation, window
     >>> here = Coordinates.of(number=range(2000))
-    >>> print(plan(BoundRelation(window(back=2), [here]).pattern(here), rows=32, device=torch.device("cpu")))
-    sparse: 3 keys a query of 2000 tokens cost as much as 76.1 columns of all pairs
+    >>> pattern = BoundRelation(window(back=2), [here]).pattern(here)
+    >>> print(plan(pattern, rows=32, device=torch.device("cpu")))  # doctest: +ELLIPSIS
+    sparse: 3 keys a query of 2000 tokens cost as much as 76... columns of all pairs
     """
 
     path: str

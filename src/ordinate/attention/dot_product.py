@@ -26,7 +26,8 @@ class QKV(NamedTuple):
 
     def part(self, heads: slice) -> "QKV":
         """Some of the heads."""
-        return QKV(*(x if x is None else x[:, heads] for x in self))
+        query, key = (x if x is None else x[:, heads] for x in self[:2])
+        return QKV(query, key, self.value[:, heads])
 
 
 def attention_scores(
@@ -184,7 +185,9 @@ def isolate(qkv: QKV, reached: Reached) -> tuple[QKV, Bool[Tensor, "batch head q
     query, key, value = qkv
     bad = _not_finite(value) if key is None else _not_finite(key) | _not_finite(value)
     rows = reached(bad.float()) > 0
-    key, value = (x if x is None else x.masked_fill(bad[..., None], 0.0) for x in (key, value))
+    value = value.masked_fill(bad[..., None], 0.0)
+    if key is not None:
+        key = key.masked_fill(bad[..., None], 0.0)
     if query is not None:
         bad = _not_finite(query)
         query, rows = query.masked_fill(bad[..., None], 0.0), rows | bad

@@ -34,6 +34,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, Pairs
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
+from ordinate.relations import Pattern
 
 Tokens = Float[Tensor, "batch token width"]
 Bias = Float[Tensor, "#head query key"] | None
@@ -99,7 +100,7 @@ class MultiHead(nn.Module, ABC):
     def _plans(
         self, batch: int, device: torch.device, pairs: tuple[Pairs, ...], bias: Bias, encoding: Encoding
     ) -> tuple[Plan, ...]:
-        groups = [(group.heads, group.pattern) for group in pairs] or [(self.heads, None)]
+        groups: list[tuple[int, Pattern | None]] = [(group.heads, group.pattern) for group in pairs]
         explicit = "a hook is listened to" if any(hook.patch for hook in self._hooks) else ""
         return tuple(
             plan(
@@ -110,7 +111,7 @@ class MultiHead(nn.Module, ABC):
                 reads_scores=encoding.reads_scores,
                 explicit=explicit,
             )
-            for heads, pattern in groups
+            for heads, pattern in groups or [(self.heads, None)]
         )
 
     def _check_classes(self, pairs: tuple[Pairs, ...]) -> None:
@@ -142,6 +143,8 @@ class MultiHead(nn.Module, ABC):
     def _fused(self, qkv: QKV, bias: Bias) -> Heads:
         """PyTorch's kernel."""
         query, key, value = qkv
+        assert query is not None
+        assert key is not None
         if bias is None:
             return nn.functional.scaled_dot_product_attention(query, key, value)
         # With an axis for the batch: the fast kernel takes no mask of three axes.

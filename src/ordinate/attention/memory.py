@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor, nn
+from typing_extensions import override
 
 from ordinate.attention.decay import content_decay_attention, decay_attention, lag_attention
 from ordinate.attention.dot_product import hard_weights, present_weights
@@ -66,6 +67,7 @@ class DotProducts(Looking):
         self.w_k = nn.Parameter(std * torch.randn(heads, dim, width))
         self.query, self.key = Hook(), Hook()
 
+    @override
     def scores(
         self, x: Tokens, coordinates: Coordinates, encoding: Encoding
     ) -> Float[Tensor, "batch head query key"]:
@@ -75,6 +77,7 @@ class DotProducts(Looking):
         products: Tensor = self.query(query) @ self.key(key).transpose(-1, -2)
         return products
 
+    @override
     def looks(self, encoding: Encoding) -> Float[Tensor, "width look"] | None:
         """W_Q^T W_K of every head, unless tokens are so much wider than queries that this takes longer."""
         dim, width = self.w_q.shape[-2:]
@@ -96,6 +99,7 @@ class TimeMinusToken(Looking):
         super().__init__()
         self.w = nn.Parameter(torch.zeros(heads, width))
 
+    @override
     def gain(self, x: Tokens, encoding: Encoding, layer: int) -> Float[Tensor, "batch head token"]:
         """The same for all keys of a query."""
         if not isinstance(encoding, SlopeBias):
@@ -123,8 +127,8 @@ class DpFree(Look):
     name: ClassVar[str] = "dp-free"
     summary: ClassVar[str] = "scores depend on the lag alone: every head is a fixed kernel"
 
+    @override
     def build(self, width: int, heads: int) -> Looking:
-        """Nothing besides the bias."""
         return Looking()
 
 
@@ -136,12 +140,12 @@ class Dp(Look):
 
     dim: int | None = Field(None, ge=1, le=65536, description="size of queries and keys; the width without")
 
+    @override
     def size(self, width: int) -> int:
-        """As given."""
         return self.dim or width
 
+    @override
     def build(self, width: int, heads: int) -> DotProducts:
-        """Maps to queries and keys."""
         return DotProducts(width, heads, self.size(width))
 
 
@@ -151,8 +155,8 @@ class Hard(Dp):
     name: ClassVar[str] = "hard"
     summary: ClassVar[str] = "as dp, but a query copies the one token that scores highest; trained by softmax"
 
+    @override
     def build(self, width: int, heads: int) -> HardProducts:
-        """Maps to queries and keys."""
         return HardProducts(width, heads, self.size(width))
 
 
@@ -162,8 +166,8 @@ class Tmx(Look):
     name: ClassVar[str] = "tmx"
     summary: ClassVar[str] = "the lag minus a linear function of the token that looks; not under a softmax"
 
+    @override
     def build(self, width: int, heads: int) -> TimeMinusToken:
-        """A vector a head."""
         return TimeMinusToken(width, heads)
 
 

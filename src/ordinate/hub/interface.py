@@ -133,6 +133,7 @@ def _by_groups(qkv: QKV, pairs: tuple[Pairs, ...], present: Present | None, scal
     """
     if present is not None:
         query, key, value = qkv
+        assert query is not None
         padded = ~present.transpose(2, 3)
         column = padded.to(query.dtype).expand(*query.shape[:3], 1) * LOW
         key = torch.zeros_like(query) if key is None else key.masked_fill(padded, 0.0)
