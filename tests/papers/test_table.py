@@ -38,5 +38,6 @@ def test_every_figure_of_a_module_is_in_the_table_and_the_other_way_round():
     }
     assert found == dict(FIGURES.modules)
     assert all(FIGURES[name].name == name for name in FIGURES)
+    assert all((figure.plan is None) != (figure.compute is None) for figure in FIGURES.values())
     with pytest.raises(KeyError):
         FIGURES["symmetry/fig-2"]

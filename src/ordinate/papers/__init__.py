@@ -148,7 +148,7 @@ def stored(folder: Path) -> tuple[Figure, dict[str, Any]]:
         raise OrdinateError(f"{folder} holds no result.json: give the folder of a reproduction")
     document = read_json(path)
     name = document.get("figure") if isinstance(document, dict) else None
-    if name not in FIGURES:
+    if not isinstance(name, str) or name not in FIGURES:
         raise OrdinateError(f"{path} is of the figure {name!r}: {nearest(str(name), FIGURES)}")
     return FIGURES[name], document
 

@@ -4,7 +4,6 @@ A number has a place: a point of a curve (`Point`), or an x of a line on a sheet
 interval over its seeds; where two errors are compared, seeds and test samples are drawn together.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -227,13 +226,3 @@ def at_least(curve: str, point: str, share: float, sentence: str) -> Shows:
 def at_most(curve: str, point: str, value: float, sentence: str) -> Shows:
     """The median over seeds stays below a value."""
     return Shows(sentence, AtMost(value), Point(curve, point))
-
-
-def plain(value: float | None) -> float | None:
-    """A number as documents hold it: `None` if it is not finite."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-def number(value: float | None) -> float:
-    """A number of a document: NaN for `None`."""
-    return math.nan if value is None else float(value)

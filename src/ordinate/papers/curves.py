@@ -24,8 +24,8 @@ from ordinate.lab.report.style import LAST
 from ordinate.lab.runs import Run
 from ordinate.lab.studies import Study
 from ordinate.lab.training import Recipe
-from ordinate.papers.aims import SECONDS, Aim, Found, Where, number, plain
-from ordinate.papers.figure import Document, Figure
+from ordinate.papers.aims import SECONDS, Aim, Found, Where
+from ordinate.papers.figure import Document, Figure, cell, number, plain
 
 AXES = {"length": "digits of the numbers", "carries": "longest run of carries"}
 """What a reader calls an axis, where it is not the longest of something."""
@@ -224,7 +224,7 @@ def _table(curves: dict[str, Any], axis: str) -> Document:
         found = curve["axes"].get(axis, {"x": [], "names": []})
         at = dict(zip(found["x"], found["names"], strict=True))
         medians = {n: summarise(values_at(curve, name)).median for n, name in at.items()}
-        cells = [percent(medians[n]) if n in medians else "" for n in points]
+        cells = [cell(medians[n], percent=True) if n in medians else "" for n in points]
         seconds = [s for s in curve["seconds"] if s is not None]
         rows.append(
             [
@@ -245,11 +245,6 @@ def _table(curves: dict[str, Any], axis: str) -> Document:
 
 def _called(axis: str) -> str:
     return AXES.get(axis, f"longest {axis}")
-
-
-def percent(share: float) -> str:
-    """A share in a cell of a table."""
-    return f"{share:.1%}" if np.isfinite(share) else "failed"
 
 
 def draw(document: Document, axes: tuple[str, ...] = ()) -> Drawing:

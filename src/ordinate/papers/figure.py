@@ -7,6 +7,7 @@ recipes differ in (`papers.sheets`), or as a figure likes (`Runs`). Either way t
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from matplotlib.figure import Figure as Drawing
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.claims import Claim
+from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.report import (
     Command,
     FigureSection,
@@ -286,3 +288,20 @@ def published(paper: str) -> Document:
     file = resources.files("ordinate.papers") / paper / "published.json"
     document: Document = json.loads(file.read_text(encoding="utf-8"))
     return document
+
+
+def plain(value: float | None) -> float | None:
+    """A number as documents hold it: `None` if it is not finite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def number(value: float | None) -> float:
+    """A number of a document: NaN for `None`."""
+    return math.nan if value is None else float(value)
+
+
+def cell(value: float, *, percent: bool) -> str:
+    """A number in a cell of a table."""
+    if not math.isfinite(value):
+        return "failed"
+    return f"{value:.1%}" if percent else show_number(value)

@@ -17,14 +17,13 @@ from typing_extensions import override
 
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.curves import Panel, Series, value_curves
-from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run
 from ordinate.lab.studies import Study, errors_at
 from ordinate.lab.tasks import Task
 from ordinate.lab.training import Evaluation, Recipe, Training
 from ordinate.models import ModelSettings
-from ordinate.papers.aims import Aim, Found, Where, number, plain
-from ordinate.papers.figure import Document, Figure
+from ordinate.papers.aims import Aim, Found, Where
+from ordinate.papers.figure import Document, Figure, cell, number, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +60,8 @@ class Column:
     """A number of a run at a point, as a reader calls it; drawn in per cent, or on a logarithmic axis."""
 
     label: str
-    read: Callable[[Run, str], float]
-    """Called with runs that ended."""
+    read: Callable[[Run, str], float] | None = None
+    """Called with runs that ended and a point; a sheet whose lines are all computed has none."""
     percent: bool = False
 
 
@@ -75,11 +74,6 @@ def stored(field: str) -> Callable[[Run, str], float]:
         return float(named[point][field])
 
     return read
-
-
-def never(run: Run, point: str) -> float:
-    """The column of a sheet whose lines are all computed."""
-    raise TypeError(f"{point} of {run.id} is asked of a sheet without runs")
 
 
 MSE = Column("mean squared error", stored("mse"))
@@ -291,6 +285,7 @@ def _line(line: Line | Exact, column: Column, study: Study) -> Document:
 
 def _value(run: Run, point: str, column: Column) -> float | None:
     """A column of a run; `None` for a run that failed."""
+    assert column.read is not None
     return plain(column.read(run, point)) if run.status == "done" else None
 
 
@@ -309,7 +304,7 @@ def _table(sheets: list[Document]) -> Document:
                 x: summarise([number(v) for v in column]).median
                 for x, column in zip(line["x"], columns, strict=True)
             }
-            cells = [_cell(medians[x], sheet["percent"]) if x in medians else "" for x in points]
+            cells = [cell(medians[x], percent=sheet["percent"]) if x in medians else "" for x in points]
             rows.append([sheet["title"], line["label"], *cells, f"{len(line['failed'])}"])
     names = dict.fromkeys(f"{sheet['ylabel']} over {sheet['xlabel']}" for sheet in sheets)
     return {
@@ -317,12 +312,6 @@ def _table(sheets: list[Document]) -> Document:
         "rows": rows,
         "caption": f"Medians over seeds: {'; '.join(names)}.",
     }
-
-
-def _cell(value: float, percent: bool) -> str:
-    if not math.isfinite(value):
-        return "failed"
-    return f"{value:.1%}" if percent else show_number(value)
 
 
 def draw_sheets(document: Document) -> Drawing:

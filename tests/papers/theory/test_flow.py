@@ -22,7 +22,7 @@ from ordinate.papers.theory.flow import (
     solvable_products,
 )
 from ordinate.papers.theory.ring import SHIFTED, Parameters, all_windows, circulant, pairs_seen, wanted
-from tests.papers.theory.test_supervision import rings
+from tests.papers.theory.test_ring import rings
 
 
 def products_of(places, dimension, seed=0):

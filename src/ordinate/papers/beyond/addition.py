@@ -103,7 +103,7 @@ LOOPED = (
     "that nothing but what is attended to is carried over"
 )
 LOOPED_REACH = 2**LOOPS - 1
-SIZES: dict[str, Any] = {
+LOOPED_MODEL: dict[str, Any] = {
     "layers": 3,
     "unlooped_layers": (1, 1),
     "loops": LOOPS,
@@ -112,19 +112,27 @@ SIZES: dict[str, Any] = {
     "null_loop_prob": 0.35,
     "inject_input": True,
 }
-"""Without `anew` states drift; with a fixed number of loops only that number works; without idle loops layers learn
-when their work is done. In none of these cases do late loops do what early ones have learned."""
+"""Without `inject_input` states drift; with a fixed number of loops only that number works; without null loops layers
+learn when their work is done. In none of these cases do late loops do what early ones have learned."""
 
 
 def cascades(scale: str) -> Curves:
     """A carry that travels twenty places, for models that have seen it travel five."""
     if scale == "smoke":
         small: dict[str, Any] = {"width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
-        looped = related("looped", TASK, LEAPS, 20, cascades=(1.0, 20.0), **small, **SIZES)
+        looped = related("looped", TASK, LEAPS, 20, cascades=(1.0, 20.0), **small, **LOOPED_MODEL)
         return Curves((Curve(looped, 1, SKY, LOOPED),))
     far: dict[str, Any] = {"cascades": (*CASCADES, 25.0, 30.0, 35.0), "count": 300, "lengths": LENGTHS}
     return Curves(
-        (Curve(related("looped", TASK, LEAPS, 4000, **far, **SIZES), 3, SKY, LOOPED, reach=LOOPED_REACH),),
+        (
+            Curve(
+                related("looped", TASK, LEAPS, 4000, **far, **LOOPED_MODEL),
+                3,
+                SKY,
+                LOOPED,
+                reach=LOOPED_REACH,
+            ),
+        ),
         (at_least("looped", "cascade=20", 0.9, "Looped: at least 90 % exact at cascades of 20 places."),),
     )
 

@@ -10,7 +10,7 @@ from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows
 from ordinate.papers.figure import published
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
-from ordinate.papers.sheets import Column, Exact, Line, Sheet, Sheets, Spot, never, sheets_figure
+from ordinate.papers.sheets import Column, Exact, Line, Sheet, Sheets, Spot, sheets_figure
 from ordinate.papers.theory.norms import affine_minimax, all_inputs, content_lag
 
 PUBLISHED: float = published("memories")["prop-4.2"]["bound"]
@@ -73,7 +73,7 @@ def prop_4_2(scale: str) -> Sheets:
             Exact("exact", "first", xs, lambda heads: minimax()),
             Exact("published bound", "second", xs, lambda heads: PUBLISHED),
         ],
-        Column("largest error of all inputs", never),
+        Column("largest error of all inputs"),
         log_x=True,
     )
     most = xs[-1]

@@ -24,8 +24,7 @@ from ordinate.lab.runs import Run, Store
 from ordinate.lab.seeds import derive
 from ordinate.lab.studies import Study, scores_at
 from ordinate.lab.tasks import make_task
-from ordinate.papers.aims import number, plain
-from ordinate.papers.figure import SMOKE, Document, Figure
+from ordinate.papers.figure import SMOKE, Document, Figure, number, plain
 from ordinate.papers.positional.descent import (
     BACK,
     DESCENTS,

@@ -17,7 +17,7 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
 from ordinate.lab.training.initial import start_from
 from ordinate.models import Positional, build_model
-from ordinate.papers.aims import plain
+from ordinate.papers.figure import plain
 from ordinate.papers.positional.sizes import SETTINGS
 
 LENGTH = 8

@@ -15,8 +15,8 @@ from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run
 from ordinate.lab.studies import Study, errors_at, scores_at
-from ordinate.papers.aims import Aim, Found, Point, Ratio, Where, Widens, number, plain
-from ordinate.papers.figure import Document, Figure, Runs, published
+from ordinate.papers.aims import Aim, Found, Point, Ratio, Where, Widens
+from ordinate.papers.figure import Document, Figure, Runs, number, plain, published
 from ordinate.papers.positional.sizes import MODELS, SCALES, SETTINGS, ValueScale, recipe_for
 
 POINTS = ("validation", *(f"scale={c:g}" for c in SCALES))

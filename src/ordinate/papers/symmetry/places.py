@@ -19,8 +19,7 @@ from ordinate.lab.tasks import Task
 from ordinate.lab.tasks.arithmetic.samplers import Uniform
 from ordinate.lab.tasks.arithmetic.sums import Addition
 from ordinate.lab.training import load_model
-from ordinate.papers.aims import number, plain
-from ordinate.papers.figure import Document, Figure, Runs, published
+from ordinate.papers.figure import Document, Figure, Runs, number, plain, published
 from ordinate.papers.symmetry.addition import shifted_sums
 from ordinate.papers.symmetry.sizes import SCALES, described, differences
 

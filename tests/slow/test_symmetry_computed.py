@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.test_symmetry_figures import (
+from tests.papers.test_symmetry_computed import (
     COMPUTED,
     answer,
     made,
