@@ -2,6 +2,8 @@
 
 import json
 import math
+from functools import reduce
+from operator import or_
 
 import pytest
 import torch
@@ -207,6 +209,17 @@ def test_parts_that_are_no_list_of_relations_are_refused(kind, of):
         choose({"kind": kind, "of": of}, RELATIONS, "relation")
     assert "\n" not in str(error.value)
     assert repr(of) in str(error.value) or repr(of[0]) in str(error.value)
+
+
+def test_relations_inside_one_another_without_end_are_refused():
+    assert len(reduce(or_, [window(1)] * 60 + [itself()]).on(layout(a=3)).query) == 5
+    with pytest.raises(OrdinateError, match="more than 64 relations stand inside one another"):
+        reduce(or_, [window(1)] * 100)
+    deep = "itself"
+    for _ in range(400):
+        deep = {"kind": "union", "of": [deep]}
+    with pytest.raises(OrdinateError, match="more than 64 relations stand inside one another"):
+        choose(deep, RELATIONS, "relation")
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,13 @@ class BoundRelation:
     @ordinary_tensors()
     def _ask(self, coordinates: Coordinates) -> Asked:
         """Ask about all pairs; the newest answer is kept until its pattern is made."""
-        if self._newest is None or self._newest[0] != coordinates:
+        newest = self._newest
+        if newest is None or newest[0] != coordinates:
             asked = coordinates
             if self._any_field and len(coordinates.field_tensor.unique()) == 1:
                 asked = Coordinates.of(**{ONLY_FIELD: coordinates.ordinate_tensor})
-            self._newest = (coordinates, ask(self.relation, asked))
-        return self._newest[1]
+            newest = self._newest = (coordinates, ask(self.relation, asked))
+        return newest[1]
 
     def _strange(self, labels: Iterable[Label]) -> list[tuple[int, ...]]:
         return sorted(label for label in labels if label is not None and label not in self._ids)

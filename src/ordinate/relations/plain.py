@@ -143,6 +143,10 @@ class Between(PlainRelation):
     def candidates(self, places: Places) -> list[Span]:
         return [places.span(self.query, self.key)]
 
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {}
+
     def __str__(self) -> str:
         return written("between", *(_any_of(fields) for fields in (self.query, self.key)))
 
@@ -163,6 +167,10 @@ class Everywhere(PlainRelation):
     @override
     def attends(self, query: Places, key: Places) -> Bool[Tensor, "*pair"]:
         return pairs_inside(query, key, None)
+
+    @override
+    def limits(self) -> Mapping[By, int]:
+        return {}
 
     def __str__(self) -> str:
         return "everywhere()"
@@ -264,10 +272,6 @@ class Where(Relation):
                 f"{self} depends on something that is not in the coordinates of {names[0]!r} and {names[1]!r} at "
                 f"{query.tokens} tokens: use only field, ordinate and index of the two tokens"
             )
-
-    @override
-    def limits(self) -> None:
-        return None
 
     @override
     def describe(self, label: tuple[int, ...]) -> str:

@@ -71,16 +71,19 @@ class Relation(Kind):
         """Numbers in a label of this very relation."""
         return self.arity
 
+    @property
+    def depth(self) -> int:
+        """How many relations stand inside one another."""
+        return 1
+
     def named_fields(self) -> tuple[str, ...]:
         """The fields that this relation mentions by name."""
         return ()
 
     def limits(self) -> Mapping[By, int] | None:
-        """The differences that it looks at, by ordinate and by index: beyond the limit all are alike to it, or unlike.
-
-        None where it may look at anything, as a function of the user.
-        """
-        return {}
+        """The largest numbers that it compares differences of ordinates and of indices with, 0 where it takes them as
+        they are; None where it may look at anything, as a function of a user does."""
+        return None
 
     def at_loop(self, loop: int) -> "Relation":
         """The relation in a loop of a looped model, counted from 0; the same unless a kind says otherwise."""
@@ -138,10 +141,23 @@ def register(kind: type[Relation]) -> type[Relation]:
     return kind
 
 
+DEEPEST = 64
+"""Combinations inside one another, such as `a | b | c | ...`."""
+
+
 def _parts(value: Any) -> tuple[Relation, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise OrdinateError(f"of = {value!r} is not allowed: write a list of relations")
-    return tuple(choose(part, RELATIONS, "relation") for part in value)
+        raise OrdinateError(f"relation.of = {value!r} is not allowed: write a list of relations")
+    try:
+        parts = tuple(choose(part, RELATIONS, "relation") for part in value)
+        deep = 1 + max(part.depth for part in parts)
+    except RecursionError:
+        deep = DEEPEST + 1
+    if deep > DEEPEST:
+        raise OrdinateError(
+            f"relation.of: more than {DEEPEST} relations stand inside one another: write longer lists"
+        )
+    return parts
 
 
 Parts = Annotated[tuple[SerializeAsAny[Relation], ...], BeforeValidator(_parts)]
@@ -151,6 +167,11 @@ class Combination(Relation):
     """A relation made of others."""
 
     of: Parts
+
+    @property
+    @override
+    def depth(self) -> int:
+        return 1 + max(part.depth for part in self.of)
 
     @override
     def named_fields(self) -> tuple[str, ...]:
