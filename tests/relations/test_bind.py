@@ -131,7 +131,7 @@ def test_a_relation_that_names_no_field_is_over_one_field_of_any_name(relation, 
     ids=str,
 )
 def test_relations_whose_classes_grow_ask_for_layouts(relation):
-    with pytest.raises(OrdinateError, match=r"write trained=layout\((token|number|a)=8\)") as error:
+    with pytest.raises(OrdinateError, match=r"write trained=od\.layout\((token|number|a)=8\)") as error:
         relation.bind()
     assert "\n" not in str(error.value)
     assert (relation | itself()).bind(layout(number=5, a=2, b=2)).classes
@@ -161,7 +161,7 @@ def test_on_gives_the_pattern_of_a_layout_with_its_own_classes():
 def test_show_takes_a_number_of_tokens():
     assert window(1).show(3) == window(1).show(layout(token=3))
     assert aligned("digit").show(3) == aligned("digit").show(layout(digit=3))
-    with pytest.raises(OrdinateError, match=r"names 2 fields: write show\(layout\(a=3, b=3\)\)"):
+    with pytest.raises(OrdinateError, match=r"names 2 fields: write show\(od\.layout\(a=3, b=3\)\)"):
         aligned("a", "b").show(3)
 
 

@@ -155,7 +155,7 @@ def _all_labels(relation: Relation) -> set[Label]:
     labels = all_labels(relation, fields)
     if labels is None:
         raise OrdinateError(
-            f"{relation} does not say by itself which classes it has: write trained=layout({fields[0]}=8), with the "
+            f"{relation} does not say by itself which classes it has: write trained=od.layout({fields[0]}=8), with the "
             "lengths of training, or multiply it with a window(...)"
         )
     return labels
@@ -170,7 +170,9 @@ def _bounds(coordinates: Coordinates) -> tuple[int, ...]:
 
 def _check_fields(relation: Relation, layouts: tuple[Coordinates, ...]) -> None:
     if not layouts:
-        raise OrdinateError(f"{relation} is bound to no layout: write at least one, such as layout(number=8)")
+        raise OrdinateError(
+            f"{relation} is bound to no layout: write at least one, such as od.layout(number=8)"
+        )
     known = list(dict.fromkeys(name for coordinates in layouts for name in coordinates.fields))
     for name in relation.named_fields():
         if name not in known:
@@ -225,7 +227,7 @@ def _one_field(relation: Relation, tokens: int) -> Coordinates:
     names = tuple(dict.fromkeys(relation.named_fields())) or (ONLY_FIELD,)
     if len(names) > 1:
         fields = ", ".join(f"{name}={tokens}" for name in names)
-        raise OrdinateError(f"{relation} names {len(names)} fields: write show(layout({fields}))")
+        raise OrdinateError(f"{relation} names {len(names)} fields: write show(od.layout({fields}))")
     return Coordinates.of(**{names[0]: range(tokens)})
 
 
