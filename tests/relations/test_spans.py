@@ -125,6 +125,17 @@ def test_patterns_by_span_are_those_of_all_pairs(start, monkeypatch):
         assert torch.equal(dense, pattern.dense), relation
 
 
+def test_what_is_not_made_of_others_asks_about_no_pair_that_it_does_not_attend_to():
+    for seed in range(300):
+        draw = random.Random(seed)
+        relation, coordinates = drawn_simple(draw), drawn_tokens(draw)
+        asked_about = sum(int(span.counts.sum()) for span in relation.candidates(Places.of(coordinates)))
+        if relation.name == "where":
+            assert asked_about == len(coordinates) ** 2
+        else:
+            assert asked_about == len(all_pairs(relation, coordinates)[0]), relation
+
+
 LINEAR = {
     "window": (window(back=5), ("text",)),
     "both ways around a ring": (relative(cyclic=True) * window(2, 2, by="index", cyclic=True), ("text",)),
