@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -106,7 +106,7 @@ def ordinate(
     """Positional structure in Transformers: train, extrapolate, reproduce, compare."""
 
 
-COMMANDS = {
+COMMANDS: dict[str, dict[Callable[..., output.Result | None], str]] = {
     "Start": {
         catalogue.tasks: "ordinate tasks",
         catalogue.encodings: "ordinate encodings --json",
