@@ -25,7 +25,7 @@ async function ask(path, options) {
   if (response.ok) return response.json();
   const { error } = await response.json().catch(() => ({}));
   options.signal?.throwIfAborted();
-  throw new Unanswered(error ?? `the server says ${response.status}`);
+  throw new Unanswered(error ?? (response.status === 503 ? "too many ask at once: try again in a moment" : `the server says ${response.status}`));
 }
 
 export const get = (path, values = [], options = {}) => {
