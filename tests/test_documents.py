@@ -206,8 +206,8 @@ def test_the_commands_and_columns_of_reports_are_those_of_today(tmp_path, monkey
     import shlex
 
     from ordinate.app.cli.main import main
-    from ordinate.lab.report.frames import VALUES, VERDICTS
     from ordinate.lab.report.runs import COLUMNS
+    from ordinate.lab.report.tables import VALUES, VERDICTS
 
     text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
     for columns in (VALUES, VERDICTS, COLUMNS):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ordinate.lab.report.frames import VALUES, VERDICTS
+from ordinate.lab.report.tables import VALUES, VERDICTS
 
 RESULTS = Path(__file__).parents[3] / "results"
 

@@ -8,19 +8,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from ordinate.lab.explain import Ablated, Ablation, class_vectors, explain
-from ordinate.lab.report.ablation import ablation_bars
 from ordinate.lab.report.accuracy import accuracy_curves
 from ordinate.lab.report.answers import answer_places
-from ordinate.lab.report.classes import class_maps, map_of
+from ordinate.lab.report.classes import class_maps, class_matrix, map_of
 from ordinate.lab.report.curves import Panel, Series, training_curves, value_curves
-from ordinate.lab.report.explanation import attention_grid, used_positions
+from ordinate.lab.report.drawing import figure_bytes
+from ordinate.lab.report.explanation import ablation_bars, attention_grid, used_positions
 from ordinate.lab.report.heat import Heat, heat_maps
 from ordinate.lab.report.inline import inline_svg, night_filter, share_shapes
-from ordinate.lab.report.relations import class_matrix
+from ordinate.lab.report.report import CSS
 from ordinate.lab.report.ring import ring_maps
-from ordinate.lab.report.save import figure_bytes
 from ordinate.lab.report.style import DARK, INK, PAPER, RIGHT, contrast, ink_on, night, rgb
-from ordinate.lab.report.stylesheet import CSS
 from ordinate.lab.tasks import make_task
 from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import aligned, itself, window

@@ -7,7 +7,7 @@ from matplotlib.collections import PolyCollection
 
 from ordinate.lab.report.accuracy import accuracy_curves
 from ordinate.lab.report.curves import Panel, Series, training_curves, value_curves
-from ordinate.lab.report.save import figure_bytes
+from ordinate.lab.report.drawing import figure_bytes
 from ordinate.lab.report.style import ROLES, look_of, paper_style
 
 

@@ -5,10 +5,9 @@ import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ordinate.lab.explain import Ablated, Ablation, class_vectors, explain
-from ordinate.lab.report.ablation import ablation_bars
 from ordinate.lab.report.answers import answer_places
 from ordinate.lab.report.classes import class_maps, map_of
-from ordinate.lab.report.explanation import attention_grid, output_labels, used_positions
+from ordinate.lab.report.explanation import ablation_bars, attention_grid, output_labels, used_positions
 from ordinate.lab.tasks import make_task
 from ordinate.models import Decoder, ResidualEncoder, build_model
 

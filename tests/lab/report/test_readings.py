@@ -10,11 +10,11 @@ from matplotlib.colors import to_rgb
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.accuracy import accuracy_curves
 from ordinate.lab.report.curves import Panel, Series, training_curves, value_curves
+from ordinate.lab.report.drawing import figure_bytes
 from ordinate.lab.report.inline import inline_svg, palette, share_shapes
 from ordinate.lab.report.numbers import show_interval
 from ordinate.lab.report.readings import MOST_POINTS, readings
 from ordinate.lab.report.ring import ring_maps
-from ordinate.lab.report.save import figure_bytes
 from ordinate.lab.report.style import COLUMN, DARK, OKABE_ITO, PAPER, ROLES, drawn_for
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ordinate.coordinates import Coordinates
-from ordinate.lab.report.relations import class_matrix
+from ordinate.lab.report.classes import class_matrix
 from ordinate.relations import aligned, everywhere, itself, window
 
 

@@ -13,6 +13,8 @@ from ordinate.lab.evaluation.claims import AtLeast, Claim, Within
 from ordinate.lab.evaluation.statistics import Interval
 from ordinate.lab.report.curves import Panel, Series, training_curves, value_curves
 from ordinate.lab.report.report import (
+    CSS,
+    SCRIPT,
     Command,
     FigureSection,
     KeyValues,
@@ -20,13 +22,11 @@ from ordinate.lab.report.report import (
     Table,
     Text,
     VerdictTable,
+    badge,
     render,
     write_report,
 )
-from ordinate.lab.report.script import SCRIPT
 from ordinate.lab.report.sections import LARGEST_SVG
-from ordinate.lab.report.stylesheet import CSS
-from ordinate.lab.report.verdicts import badge
 
 VOID = {"meta", "img", "br", "link"}
 EVIL = "<script>alert('1')</script> & \"quotes\""

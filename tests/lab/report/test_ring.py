@@ -4,8 +4,8 @@ import numpy as np
 
 from ordinate.lab.report.curves import Panel, Series
 from ordinate.lab.report.distributions import Distribution, distributions
+from ordinate.lab.report.drawing import figure_bytes
 from ordinate.lab.report.ring import ring_losses, ring_maps
-from ordinate.lab.report.save import figure_bytes
 
 
 def test_losses_have_a_known_level_and_shaded_places():

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ordinate.lab.report.curves import value_curves
-from ordinate.lab.report.save import figure_bytes, save_figure
+from ordinate.lab.report.drawing import figure_bytes, save_figure
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

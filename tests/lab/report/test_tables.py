@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.lab.report.frames import Frame, unique
-from ordinate.lab.report.tables import LONG, escape_latex, to_csv, to_latex, to_parquet, write_frame
+from ordinate.lab.report.tables import (
+    LONG,
+    Frame,
+    escape_latex,
+    to_csv,
+    to_latex,
+    to_parquet,
+    unique,
+    write_frame,
+)
 
 TEXT = st.text(st.characters(exclude_categories=["C"]), min_size=1)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typing_extensions import override
 
 from ordinate import __version__
 from ordinate.app.cli import (
@@ -50,8 +51,8 @@ class Commands(TyperGroup):
 
     what: ClassVar[str] = "command"
 
+    @override
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that the first argument names."""
         if (
             args and args[0] not in self.commands and not ctx.resilient_parsing
         ):  # a shell completes what is there
@@ -68,8 +69,8 @@ class Constructions(Commands):
 class Command(TyperCommand):
     """A command; tasks and encodings of one's own are loaded before it begins, and not for its --help."""
 
+    @override
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
         from ordinate.lab.plugins import load
 
         load(*ctx.find_root().params["plugin"] or ())

@@ -14,6 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
+from typing_extensions import override
 
 from ordinate.app.cli.failures import FAILED, harmless
 from ordinate.app.cli.options import Json
@@ -95,8 +96,8 @@ def command(function: Callable[..., Result | None]) -> Callable[..., None]:
 class PlainConsole(Console):
     """A console that leaves a closed pipe to the caller."""
 
+    @override
     def on_broken_pipe(self) -> NoReturn:
-        """Nobody reads any more."""
         raise BrokenPipeError
 
 

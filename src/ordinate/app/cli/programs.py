@@ -117,8 +117,8 @@ def _shown(
 
 def check_picture(path: Path, n: int) -> None:
     """Refuse a picture that cannot be written, or read."""
+    from ordinate.lab.report.drawing import check_ending
     from ordinate.lab.report.programs import MOST_TOKENS
-    from ordinate.lab.report.save import check_ending
 
     check_ending(path)
     if n > MOST_TOKENS:
@@ -130,8 +130,8 @@ def _draw(compiled: "Compiled", path: Path) -> None:
 
     from ordinate.lab.explain.explanation import walk
     from ordinate.lab.programs.compiler.labels import labels
+    from ordinate.lab.report.drawing import write_figure
     from ordinate.lab.report.programs import draw_walk, example_inputs
-    from ordinate.lab.report.save import write_figure
 
     inputs = torch.from_numpy(example_inputs(compiled.program.ranges(compiled.n), compiled.n))
     steps = walk(compiled.model, labels(compiled.allocation), inputs)

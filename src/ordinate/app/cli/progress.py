@@ -33,11 +33,13 @@ class Lines:
 
 
 class _Bars:
-    """Rich bars that are there on a terminal only."""
+    """Bars with names, which are there on a terminal only."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, *, quiet: bool = False) -> None:
+        self.name = name
+        self.lines = Lines(quiet=quiet)
+        self._tasks: dict[str, TaskID] = {}
         self.bars: Progress | None = None
-        self.lines = Lines()
         if sys.stderr.isatty():
             self.bars = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -59,6 +61,15 @@ class _Bars:
         if self.bars is not None:
             self.bars.stop()
 
+    def draw(self, name: str, done: int, total: int, detail: str = "") -> bool:
+        """Bring the bar of this name to where it is now; False where there is no terminal."""
+        if self.bars is None:
+            return False
+        if name not in self._tasks:
+            self._tasks[name] = self.bars.add_task(name, total=total, detail="")
+        self.bars.update(self._tasks[name], completed=done, total=total, detail=detail)
+        return True
+
 
 class StepProgress(_Bars):
     """Progress of one training: step, loss, learning rate, steps a second, time left.
@@ -67,25 +78,16 @@ class StepProgress(_Bars):
     ...     train(recipe, report=progress.report)
     """
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.reported = False
-        self._bar: TaskID | None = None
+    reported = False
 
     def report(self, **facts: Any) -> None:
         """Show the facts that a training reports."""
         self.reported = True
         if "scores" in facts:  # the step is known already
             return
-        step, steps = int(facts["step"]), int(facts["steps"])
-        detail = step_detail(facts)
-        if self.bars is None:
+        step, steps, detail = int(facts["step"]), int(facts["steps"]), step_detail(facts)
+        if not self.draw(self.name, step, steps, detail):
             self.lines.write(f"{self.name} step {step}/{steps}  {detail}", always=step == steps)
-            return
-        if self._bar is None:
-            self._bar = self.bars.add_task(self.name, total=steps, detail="")
-        self.bars.update(self._bar, completed=step, total=steps, detail=detail)
 
 
 class SearchProgress(_Bars):
@@ -96,44 +98,34 @@ class SearchProgress(_Bars):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.lines = Lines(quiet=True)
-        self._bar: TaskID | None = None
+        super().__init__(name, quiet=True)
 
     def report(self, done: int, total: int) -> None:
         """Show how many were tried."""
-        if self.bars is None:
+        if not self.draw(self.name, done, total):
             self.lines.write(f"{self.name} {done}/{total}")
-            return
-        if self._bar is None:
-            self._bar = self.bars.add_task(self.name, total=total, detail="")
-        self.bars.update(self._bar, completed=done, total=total)
 
 
 class JobProgress(_Bars):
     """Progress of many jobs: one bar for all, one for each that runs. Call it with the engine's events."""
 
     def __init__(self, name: str, total: int = 0) -> None:
-        super().__init__()
-        self.name, self.total, self.ended = name, total, 0
+        super().__init__(name)
+        self.total, self.ended = total, 0
         self._running: dict[str, str] = {}
-        self._tasks: dict[str, TaskID] = {}
-        self._whole = self.bars.add_task(name, total=total, detail="") if self.bars is not None else None
+        self.draw(name, 0, total)
 
-    def expect(self, jobs: int) -> None:
-        """So many jobs more are known of."""
+    def add_jobs(self, jobs: int) -> None:
+        """Raise the total by `jobs`."""
         self.total += jobs
-        if self.bars is not None and self._whole is not None:
-            self.bars.update(self._whole, total=self.total)
+        self.draw(self.name, self.ended, self.total)
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
         name, facts = event.job.name, event.facts
         if event.kind == "started":
             self._running[name] = "starting"
-            if self.bars is not None:
-                self._tasks[name] = self.bars.add_task(f"  {name}", total=1, detail="starting")
+            self.draw(f"  {name}", 0, 1, "starting")
         elif event.kind == "progress":
             self._step(name, facts)
         else:
@@ -143,18 +135,14 @@ class JobProgress(_Bars):
         if "step" not in facts or "steps" not in facts or "scores" in facts:
             return
         self._running[name] = f"{facts['step']}/{facts['steps']}"
-        if self.bars is None:
+        if not self.draw(f"  {name}", facts["step"], facts["steps"], step_detail(facts)):
             running = ", ".join(f"{job} {at}" for job, at in self._running.items())
             self.lines.write(f"{self.name} {self.ended}/{self.total} done; {running}")
-        elif name in self._tasks:
-            self.bars.update(
-                self._tasks[name], completed=facts["step"], total=facts["steps"], detail=step_detail(facts)
-            )
 
     def _leave(self, name: str, kind: str, facts: dict[str, Any]) -> None:
         self._running.pop(name, None)
-        if self.bars is not None and name in self._tasks:
-            self.bars.remove_task(self._tasks.pop(name))
+        if self.bars is not None and f"  {name}" in self._tasks:
+            self.bars.remove_task(self._tasks.pop(f"  {name}"))
         if kind == "retried":
             self._print(f"{name}: {facts.get('cause', 'worker died')}, tried again")
             return
@@ -165,8 +153,7 @@ class JobProgress(_Bars):
         elif self.bars is None:
             took = f" in {duration(facts['seconds'])}" if "seconds" in facts else ""
             self._print(f"{self.name} {self.ended}/{self.total} done: {name}{took}")
-        if self.bars is not None and self._whole is not None:
-            self.bars.update(self._whole, completed=self.ended, total=max(self.total, self.ended))
+        self.draw(self.name, self.ended, max(self.total, self.ended))
 
     def _print(self, text: str) -> None:
         if self.bars is not None:

@@ -48,7 +48,7 @@ def study(
             folder / "runs",
             runner,
             on_event=progress,
-            on_round=lambda jobs, _: progress.expect(len(jobs)),
+            on_round=lambda jobs, _: progress.add_jobs(len(jobs)),
             retry=retry,
         )
     if not progress.total:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend, shade
-from ordinate.lab.report.panels import Panel
+from ordinate.lab.report.drawing import Panel
 from ordinate.lab.report.style import GREY
 
 DECADES = 15

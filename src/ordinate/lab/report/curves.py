@@ -23,8 +23,8 @@ from matplotlib.ticker import (
     PercentFormatter,
 )
 
+from ordinate.lab.report.drawing import Drawing, Panel, Series
 from ordinate.lab.report.numbers import show_number, show_power
-from ordinate.lab.report.panels import Drawing, Panel, Series
 from ordinate.lab.report.style import (
     GREY,
     INK,

@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ordinate.lab.report.curves import settle
+from ordinate.lab.report.drawing import Drawing, Panel, Series
 from ordinate.lab.report.numbers import show_number
-from ordinate.lab.report.panels import Drawing, Panel, Series
 from ordinate.lab.report.style import look_of, paper_style, size, thinned
 
 LEAST = 1e-7

@@ -8,10 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ordinate.lab.explain import Ablation, ClassVectors, Explanation
-from ordinate.lab.report.ablation import ablation_bars
 from ordinate.lab.report.answers import answer_places
 from ordinate.lab.report.classes import class_maps, map_of
-from ordinate.lab.report.explanation import attention_grid, used_positions
+from ordinate.lab.report.explanation import ablation_bars, attention_grid, used_positions
 from ordinate.lab.report.programs import MOST_TOKENS, draw_walk
 from ordinate.lab.report.report import (
     Command,

@@ -16,9 +16,9 @@ from numpy import ndarray
 
 from ordinate.lab.evaluation.claims import FEWEST_SEEDS
 from ordinate.lab.evaluation.statistics import summarise
+from ordinate.lab.report.drawing import Drawing, Panel, Series
 from ordinate.lab.report.inline import variable
 from ordinate.lab.report.numbers import show_number
-from ordinate.lab.report.panels import Drawing, Panel, Series
 from ordinate.lab.report.style import look_of
 
 MOST_POINTS = 200

@@ -9,8 +9,8 @@ from typing import Any
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import NumberPoint, SymbolPoint, metric_of_task, score_of
-from ordinate.lab.report.frames import Frame
-from ordinate.lab.report.panels import Panel, Series
+from ordinate.lab.report.drawing import Panel, Series
+from ordinate.lab.report.tables import Frame
 from ordinate.lab.runs import Run
 from ordinate.lab.runs.plain import is_number
 from ordinate.lab.runs.record import check_seed

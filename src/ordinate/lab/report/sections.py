@@ -11,12 +11,11 @@ from typing import Protocol, runtime_checkable
 from matplotlib.figure import Figure
 
 from ordinate.lab.evaluation.statistics import Interval
-from ordinate.lab.report.frames import Frame, file_name, unique, values_frame
+from ordinate.lab.report.drawing import Drawing, figure_bytes, write_images
 from ordinate.lab.report.inline import inline_svg
 from ordinate.lab.report.numbers import NUMBER, show_interval, show_number
-from ordinate.lab.report.panels import Drawing
 from ordinate.lab.report.readings import readings
-from ordinate.lab.report.save import figure_bytes, write_images
+from ordinate.lab.report.tables import Frame, file_name, unique, values_frame
 from ordinate.lab.runs.plain import to_json
 
 TALL = 20

@@ -6,10 +6,10 @@ from typing import Any
 
 from ordinate.lab.evaluation.claims import seeds_note
 from ordinate.lab.evaluation.points import metric_of_task
-from ordinate.lab.report.frames import Frame
 from ordinate.lab.report.numbers import show_interval, show_number
 from ordinate.lab.report.runs import Seeds, runs_frame
 from ordinate.lab.report.style import ROLES
+from ordinate.lab.report.tables import Frame
 from ordinate.lab.runs import environment
 from ordinate.lab.studies.plan import BUDGETS, StudyPlan
 from ordinate.lab.studies.results import PointComparison, PointSummary, best, comparisons, summaries

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure as Drawing
 from ordinate.lab.evaluation.claims import AtMost, Claim
 from ordinate.lab.programs.collection import STATIC
 from ordinate.lab.programs.compiler.compile import SIZES, Row, cost_table
-from ordinate.lab.report.depth import depth_curves
+from ordinate.lab.report.programs import depth_curves
 from ordinate.papers.figure import Document, Figure, Progress
 
 SCALES = {

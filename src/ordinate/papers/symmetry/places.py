@@ -10,7 +10,7 @@ from ordinate.lab.evaluation.claims import AtLeast, Claim, Predicate
 from ordinate.lab.evaluation.slices import PLACE, sliced
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.evaluation.sweep import TestSet, measure, test_set
-from ordinate.lab.report.panels import Drawing, Panel, Series
+from ordinate.lab.report.drawing import Drawing, Panel, Series
 from ordinate.lab.report.style import BLACK, ORANGE, look_of, paper_style, size
 from ordinate.lab.runs import Run
 from ordinate.lab.seeds import derive, generator

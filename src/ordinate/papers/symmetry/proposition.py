@@ -11,8 +11,8 @@ from matplotlib.figure import Figure as Drawing
 from numpy import ndarray
 
 from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
-from ordinate.lab.report.flows import Flow, product_flows
 from ordinate.lab.report.numbers import show_number
+from ordinate.lab.report.ring import Flow, product_flows
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring
 from ordinate.papers.figure import Document, Figure, Progress, published

@@ -1,9 +1,5 @@
-"""What makes figures of a report tell their numbers: pointer, touch and arrow keys; nothing from outside.
-
-Every figure carries its readings as JSON (`report.readings`). Without scripts the figure is a plain figure.
-"""
-
-SCRIPT = """
+// What makes figures of a report tell their numbers: pointer, touch and arrow keys; nothing from outside.
+// Every figure carries its readings as JSON (readings.py). Without scripts the figure is a plain figure.
 (() => {
   "use strict";
   const make = (tag, name, text) => {
@@ -151,4 +147,3 @@ SCRIPT = """
   };
   document.querySelectorAll(".plate").forEach(plate => { enlarge(plate); wire(plate); });
 })();
-"""
