@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ordinate.attention import captured
 from ordinate.lab.explain.passes import Pass
 from ordinate.lab.programs.compiler.labels import Labels, Message
 from ordinate.lab.tasks.arithmetic.carries import CarryChain
@@ -52,9 +53,9 @@ def walk(model: ConcatTransformer, labels: Labels, inputs: Float[Tensor, "1 toke
         names = labels.columns[0]
         steps = [Step((), nothing, names, x[0, :, : len(names)])]
         for used, names, block in zip(labels.messages, labels.columns[1:], model.blocks, strict=True):
-            weights = block.attention.find_weights(x, coordinates, model.encoding)
-            x = block(x, coordinates, model.encoding)
-            steps.append(Step(used, weights[: len(used)], names, x[0, :, : len(names)]))
+            with captured(block.attention) as seen:
+                x = block(x, coordinates, model.encoding)
+            steps.append(Step(used, seen["weights"][: len(used)], names, x[0, :, : len(names)]))
     return tuple(steps)
 
 
