@@ -289,14 +289,15 @@ def test_combined_biases_add_up_and_classes_of_two_are_refused():
         def bias(self, coordinates, layer):
             return torch.ones(2, 13, 13)
 
+    class Related(Biased):
         def pairs(self, coordinates, layer):
             return (Pairs(2, BoundRelation(relative(), [coordinates]).pattern(coordinates)),)
 
-    assert len(Combined(Biased(), Encoding()).pairs(SHORT, 0)) == 1
-    both = Combined(Biased(), Biased())
+    both = Combined(Related(), Biased())
+    assert len(both.pairs(SHORT, 0)) == 1
     assert torch.equal(both.bias(SHORT, 0), torch.full((2, 13, 13), 2.0))
-    with pytest.raises(ValueError, match="at most one"):
-        both.pairs(SHORT, 0)
+    with pytest.raises(OrdinateError, match="one encoding at most can have a relation"):
+        Combined(Related(), Related())
 
 
 def test_a_cache_computes_once_and_forgets_the_oldest():
