@@ -81,13 +81,13 @@ def load_points(points: Iterable[EntryPoint], table: Table[Any]) -> None:
 
 
 def named_files() -> list[str]:
-    """The files of users that this process was told of."""
+    """Files that `ORDINATE_PLUGINS` names, those that were loaded in this process included."""
     return [path for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
 
 
 @cache
 def run_file(path: str) -> ModuleType:
-    """Run a user's file once; it can import its neighbours. What goes wrong in it is told with its line."""
+    """Run a user's file once; it can import its neighbours. An error in it names its line."""
     if not Path(path).is_file() or not path.endswith(".py"):
         raise OrdinateError(f"{path} is not a Python file: name one that ends in .py")
     name = f"ordinate_plugin_{Path(path).stem}"

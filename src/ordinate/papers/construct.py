@@ -33,7 +33,7 @@ ORDERS = (1, 2, 3)
 TARGETS = {"worked": WORKED_EXAMPLE, "prop-4.2": PROPOSITION_4_2}
 
 Report = Callable[[int, int], None]
-"""Told how many slopes were tried, of how many."""
+"""Called with the number of slopes tried, and of all."""
 Sight = tuple[Indexed, int]
 """A memory as its heads see it, and how many heads there are."""
 

@@ -28,8 +28,8 @@ def advise(
 ) -> Result:
     """Measure which kind of memory a task has, and say what depth, heads, width and bias it wants.
 
-    Every input token is drawn anew, and the answer watched. A function is asked with tokens of -1 and 1; write
-    --set tokens=gaussian or ternary for others, and --set length=64 for lags beyond 16.
+    Every input token is replaced by another draw, and the answer watched. A function is asked with tokens of -1 and 1;
+    write --set tokens=gaussian or ternary for others, and --set length=64 for lags beyond 16.
     """
     import torch
 

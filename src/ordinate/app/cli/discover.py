@@ -22,7 +22,7 @@ PATIENCE = 2.0
 def discover(
     task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task; see ordinate tasks.")],
     options: TaskOptions = None,
-    count: Annotated[int, typer.Option(min=1, help="Samples that are looked at.")] = 20_000,
+    count: Annotated[int, typer.Option(min=1, help="Samples that are drawn.")] = 20_000,
     threshold: Annotated[
         float, typer.Option(help="Dependences that show in a smaller share of the samples are cut.")
     ] = 1e-3,
@@ -30,7 +30,7 @@ def discover(
 ) -> Result:
     """Find out which places an answer depends on, and propose a relation for attention.
 
-    Every input token is drawn anew, and it is counted how often each answer changes.
+    Every input token is replaced by another draw, and it is counted how often each answer changes.
     """
     import torch
 

@@ -145,7 +145,7 @@ def _without(
 
 
 def _side(tokens: int) -> float:
-    """Inches of a matrix with so many rows: enough for their names, but never a poster."""
+    """Inches of a matrix: enough to name every token, up to a limit."""
     return min(6.0, max(1.5, 0.125 * tokens))
 
 
@@ -159,7 +159,7 @@ def _matrix(axes: Axes, values: Float[ndarray, "row column"], most: float) -> Ax
 
 
 def _size(tokens: int) -> float:
-    """Of the letters that name so many tokens."""
+    """Points of the letters that name tokens."""
     return 6.5 if tokens <= 24 else 5.5
 
 

@@ -22,9 +22,9 @@ from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.style import look_of
 
 MOST_POINTS = 200
-"""Points of a line that can be read; of more, every so many."""
+"""Most points of a line that can be read; longer lines are thinned evenly."""
 MOST_CELLS = 20_000
-"""Cells of a matrix above which none is told."""
+"""Cells of a matrix above which it has no readings."""
 
 
 def readings(figure: Figure) -> list[dict[str, Any]]:

@@ -64,12 +64,12 @@ class Report:
 
     def frames(self) -> list[Frame]:
         """Every table, verdicts and the values of figures included."""
-        told = (
+        tables = (
             section.frames()
             for section in _inside(self.sections)
             if isinstance(section, VerdictTable | Table | FigureSection)
         )
-        return [*self.data, *(frame for frames in told for frame in frames)]
+        return [*self.data, *(frame for frames in tables for frame in frames)]
 
 
 def render(report: Report) -> str:

@@ -25,7 +25,7 @@ Status = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the report: what was looked at, how it is, what was found, what to do."""
+    """One line of the report: the thing that was checked, its status, what was found, what to do."""
 
     name: str
     status: Status

@@ -28,7 +28,7 @@ COMPILED = "compiled"
 
 @dataclass(frozen=True)
 class Opened:
-    """A model with the task it is measured on, and what a person is told of where it comes from."""
+    """A model with the task it is measured on, and a note for a person on where it comes from."""
 
     id: str
     path: Path
