@@ -49,7 +49,7 @@ def dense(
     added = _added(tables, bias, scores_bias)
     if query is None:
         assert added is not None  # a bias was checked to be there
-        return _mix_for_all(torch.softmax(_absent_out(added, tables), -1), value)
+        return _mix_for_all(torch.softmax(_absent_out(added.clone(), tables), -1), value)
     table = None if vectors is None else with_plain(vectors) * scale
     batch, heads, tokens, _ = value.shape
     size = chunk_size(value.device)
@@ -97,10 +97,15 @@ def _added(
     return sum(terms[1:], terms[0]) if terms else None
 
 
-def _absent_out(
-    scores: Float[Tensor, "*row query key"], tables: DenseTables
-) -> Float[Tensor, "*row query key"]:
-    return scores if tables.absent is None else scores.masked_fill(tables.absent, float("-inf"))
+def _absent_out(scores: Tensor, tables: DenseTables) -> Tensor:
+    """Minus infinity where a pair is absent, in place; the weights are 0 there, and so is the gradient.
+
+    A limit takes a fifth of the time of filling.
+    """
+    if tables.absent is not None:
+        with torch.no_grad():
+            scores.clamp_max_(tables.limit.to(scores.dtype))
+    return scores
 
 
 def _mix_for_all(
@@ -214,7 +219,7 @@ def _weights(
             scores.baddbmm_(queries, keys, alpha=scale)
     assert scores is not None
     if tables.absent is not None:
-        scores = scores.masked_fill_(tables.absent[chunk.queries], float("-inf"))
+        scores.clamp_max_(tables.limit[chunk.queries].to(scores.dtype))
     return torch.softmax(scores, -1)
 
 

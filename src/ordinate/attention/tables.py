@@ -42,6 +42,13 @@ class DenseTables:
 
     @cached_property
     @torch.inference_mode(False)
+    def limit(self) -> Float[Tensor, "query key"]:
+        """The most that a score may be: infinity, and minus infinity where the pair is absent."""
+        limit = torch.full_like(self.classes, float("inf"), dtype=torch.float32)
+        return limit if self.absent is None else limit.masked_fill_(self.absent, float("-inf"))
+
+    @cached_property
+    @torch.inference_mode(False)
     def attended(self) -> Float[Tensor, "key query"]:
         """1 where a query attends to a key, 0 elsewhere."""
         return (
