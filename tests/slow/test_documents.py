@@ -69,3 +69,10 @@ def test_the_constructions_of_the_docs_are_those_of_today(capsys):
 
 def words(text: str) -> list[str]:
     return re.findall(r"[a-zA-Z]+", text)
+
+
+def test_the_life_of_a_step_is_that_of_the_code():
+    done = subprocess.run(
+        [sys.executable, "tools/life.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
