@@ -1,5 +1,7 @@
 """On a real GPU: what the pretended devices promise. Skipped where there is none."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -9,6 +11,7 @@ from ordinate.lab.training import Recipe
 GPU = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else None
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(GPU is None, reason="neither CUDA nor MPS is there")]
 
+RECIPES = Path(__file__).parent.parent / "recipes"
 NEAR = od.aligned("number") * od.window(back=2)
 
 
@@ -34,7 +37,7 @@ def test_attention_gives_the_numbers_of_the_cpu(tokens, scores):
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("path", ["addition-1000", "sum-positional", "k-hop", "memory"])
 def test_recipes_train_and_are_opened_on_the_cpu(tmp_path, path, precision):
-    document = Recipe.read(f"recipes/{path}.toml").to_dict()
+    document = Recipe.read(RECIPES / f"{path}.toml").to_dict()
     document["training"] |= {"steps": 3, "batch": 8, "device": GPU, "precision": precision}
     document["training"].pop("pick", None)
     document["evaluation"] = {"count": 8}
