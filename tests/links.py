@@ -20,6 +20,8 @@ DEFINED = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?([^\s>]+)>?.*$", re.MULTILINE)
 USED = re.compile(r"\[([^\[\]]*)\]\[([^\[\]]*)\]")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$", re.MULTILINE)
 NAMED = re.compile(r"""\b(?:id|name)=["']([^"']+)["']""")
+DRAWN = re.compile(r"^::: (\S+)$", re.MULTILINE)
+"""What a page of the reference takes from the code: a module, or a function or class of one."""
 HOST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?")
 
 
@@ -75,9 +77,15 @@ def _missing(page: Path, target: str, root: Path) -> str:
         return "leads out of the documentation"
     if not (end.is_file() if page.resolve().is_relative_to(site) else end.exists()):
         return "does not exist"
-    if "#" in target and (end.suffix != ".md" or unquote(anchor) not in anchors(end, root)):
+    if "#" in target and (end.suffix != ".md" or not _names(unquote(anchor), end, root)):
         return "names no heading"
     return ""
+
+
+def _names(anchor: str, page: Path, root: Path) -> bool:
+    """Whether a page has a heading of this name, or may get it from the code, as `broken_site` looks up."""
+    drawn = DRAWN.findall(page.read_text(encoding="utf-8"))
+    return anchor in anchors(page, root) or any(f"{anchor}.".startswith(f"{name}.") for name in drawn)
 
 
 def _unknown_labels(page: Path) -> Iterator[str]:
@@ -167,17 +175,27 @@ def _navigation(root: Path) -> str:
 
 
 def broken_reference(root: Path) -> list[str]:
-    """Modules of the reference that there are not, or that are there twice."""
+    """Modules, functions and classes of the reference that do not exist, or that are there twice."""
     found = []
     for page in documents(root):
-        names = Counter(re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
-        for name, count in names.items():
-            path = root.joinpath("src", *name.split("."))
-            if not (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()):
+        for name, count in Counter(DRAWN.findall(page.read_text(encoding="utf-8"))).items():
+            if not (_module(name, root) or _defined(name, root)):
                 found.append(f"{page.relative_to(root)}: there is no module {name}")
             elif count > 1:
                 found.append(f"{page.relative_to(root)}: {name} is there twice")
     return found
+
+
+def _module(name: str, root: Path) -> Path | None:
+    path = root.joinpath("src", *name.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+def _defined(name: str, root: Path) -> bool:
+    """Whether a module has a function or class of this name: `library.part.thing`."""
+    module, _, last = name.rpartition(".")
+    file = _module(module, root)
+    return file is not None and re.search(rf"(?m)^(def|class) {last}\b", file.read_text("utf-8")) is not None
 
 
 class _Page(HTMLParser):

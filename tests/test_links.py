@@ -27,6 +27,8 @@ INDEX = """# Start
 [Here](#how-it-works), [again](#how-it-works_1), [there](more.md#more), ![a picture](img/a.png).
 ## How it works
 ::: library.part
+::: library.part.thing
+[What is drawn from the code](#library.part.other)
 """
 NAV = "docs_dir: docs\nnav:\n  - Start: index.md\n  - Section:\n      - More of it: more.md\n"
 
@@ -40,7 +42,7 @@ def tree(tmp_path):
         "docs/more.md": "# More\n",
         "docs/img/a.png": "",
         "mkdocs.yml": NAV,
-        "src/library/part.py": "",
+        "src/library/part.py": "def thing(): ...\n",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -86,7 +88,9 @@ def test_what_is_right_is_left_alone(tree):
         ("docs/index.md", "[x](../README.md)", "../README.md leads out of the documentation"),
         ("docs/index.md", "[x](img)", "img does not exist"),
         ("docs/index.md", "::: library.none", "there is no module library.none"),
+        ("docs/index.md", "::: library.part.none", "there is no module library.part.none"),
         ("docs/index.md", "::: library.part", "library.part is there twice"),
+        ("docs/index.md", "[x](#library.none.thing)", "#library.none.thing names no heading"),
         ("mkdocs.yml", "  - Gone: gone.md", "gone.md does not exist"),
         ("mkdocs.yml", "  - Again: more.md", "more.md is in the navigation twice"),
     ],

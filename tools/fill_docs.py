@@ -1,10 +1,12 @@
 """Fill the marked places of README and docs from stored results and tested examples: `python tools/fill_docs.py`.
 
 A place is `<!-- KIND: NAME -->`, up to `<!-- end -->`: `table`, `verdicts` or `settings` of a figure, `overview` of a
-paper, `bench`, `plan`, `published` or `code` of a path. With `--check` nothing is written and the exit code says
-whether all places are up to date.
+paper, `bench`, `plan`, `published`, `names` or `code` of a path. With `--check` nothing is written and the exit code
+says whether all places are up to date.
 """
 
+import ast
+import inspect
 import json
 import math
 import re
@@ -13,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PLACE = re.compile(
-    r"(<!-- (table|code|verdicts|settings|overview|bench|plan|published): (\S+) -->\n).*?(<!-- end -->)",
+    r"(<!-- (table|code|verdicts|settings|overview|bench|plan|published|names): (\S+) -->\n).*?(<!-- end -->)",
     re.DOTALL,
 )
 
@@ -144,6 +146,53 @@ def published(document: dict) -> str:
     return table(["recipe", "trained to", "measured to", "what", "published", "source"], rows)
 
 
+GROUPS = {
+    "Relations": ("ordinate.relations",),
+    "Layout": ("ordinate.coordinates",),
+    "Attention": ("ordinate.attention",),
+    "Encodings": ("ordinate.encodings",),
+    "Models": ("ordinate.models", "ordinate.lab.zoo", "ordinate"),
+    "Tasks": ("ordinate.lab.tasks",),
+    "Training": ("ordinate.lab.training", "ordinate.lab.runs", "ordinate.lab.evaluation"),
+    "Looking inside": ("ordinate.lab.structure", "ordinate.lab.explain", "ordinate.papers.theory"),
+    "Programs": ("ordinate.lab.programs",),
+    "Figures": ("ordinate.papers",),
+    "Errors": ("ordinate.errors",),
+}
+"""Public names by the modules that they are imported from; the most exact module decides."""
+
+
+def names(stub: str) -> str:
+    """The public names in groups, each with the first sentence of its docstring and a link to the whole of it."""
+    import ordinate
+
+    rows: dict[str, list[list[str]]] = {title: [] for title in GROUPS}
+    for line in ast.parse(stub).body:
+        if isinstance(line, ast.ImportFrom):
+            for alias in line.names:
+                value = getattr(ordinate, alias.name)
+                path = f"{line.module}.{alias.name}"
+                if path in sys.modules and not inspect.ismodule(
+                    value
+                ):  # a function in a file of its own name
+                    path += f".{alias.name}"
+                said = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
+                rows[group(line.module)].append([f"[`od.{alias.name}`]({room(path)}.md#{path})", said])
+    parts = [f"\n## {title}\n\n{table(['name', 'what it is'], listed)}" for title, listed in rows.items()]
+    return "".join(parts) + "\n"
+
+
+def group(module: str) -> str:
+    fitting = (
+        (m, title) for title, modules in GROUPS.items() for m in modules if f"{module}.".startswith(f"{m}.")
+    )
+    return max(fitting)[1]
+
+
+def room(path: str) -> str:
+    return next((name for name in ("lab", "papers") if path.startswith(f"ordinate.{name}.")), "core")
+
+
 def short(value: float) -> str:
     """Two digits that count, and never an exponent."""
     return f"{float(f'{value:.2g}'):,.15f}".rstrip("0").rstrip(".")
@@ -156,6 +205,8 @@ DRAWN = {"bench": benchmarks, "plan": planned, "published": published}
 def filled(kind: str, name: str) -> str:
     if kind == "code":
         return f"```{LANGUAGES[Path(name).suffix]}\n{(ROOT / name).read_text(encoding='utf-8')}```\n"
+    if kind == "names":
+        return names((ROOT / name).read_text(encoding="utf-8"))
     if kind in DRAWN:
         return DRAWN[kind](json.loads((ROOT / name).read_text(encoding="utf-8")))
     if kind == "overview":
@@ -187,7 +238,7 @@ def fill(text: str) -> str:
 
 def main(check: bool) -> int:
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = path.read_text(encoding="utf-8")
         if fill(text) != text:
             stale.append(path.relative_to(ROOT))
