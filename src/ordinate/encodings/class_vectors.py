@@ -216,7 +216,7 @@ class Pairwise(
     def for_contest(cls, terms: Terms) -> "Pairwise":
         """The relation that is declared for the task."""
         if terms.relation is None:
-            raise NoPlaceError(f"no relation: {terms.told}")
+            raise NoPlaceError(f"no relation: {terms.knowledge}")
         return cls(relation=terms.relation)
 
 

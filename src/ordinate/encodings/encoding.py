@@ -83,8 +83,8 @@ class Terms:
     """As many as every encoding that appends columns to a token appends."""
     relation: Relation | None = None
     """The one that is declared for the task."""
-    told: str = ""
-    """What the relation gives away, or why there is none."""
+    knowledge: str = ""
+    """What a model with the relation knows about the task, or why no relation is declared."""
 
     @property
     def trained(self) -> Coordinates:

@@ -44,7 +44,7 @@ class ArenaScale:
         """What an encoding may use to set itself up for a contest at this scale."""
         spec = BuildSpec(contest.task.trained(), self.layers, self.heads, self.width // self.heads)
         measured = contest.task.coordinates(FACTORS[-1] * contest.length)
-        return Terms(spec, measured, relation=contest.relation, told=contest.told)
+        return Terms(spec, measured, relation=contest.relation, knowledge=contest.knowledge)
 
     @property
     def training(self) -> Training:

@@ -24,8 +24,8 @@ class Contest:
     name: str
     task: Task
     relation: Relation | None = None
-    told: str = ""
-    """What the relation gives away, or why none is declared."""
+    knowledge: str = ""
+    """What a model with the relation knows about the task, or why no relation is declared."""
 
     @property
     def length(self) -> int:

@@ -50,7 +50,7 @@ def measure(axis: str, all_cells: list[Cell], study: Study, scale: str) -> Docum
         "settings": _settings(SIZES[scale], len(study.recipes) * SIZES[scale].seeds),
         "axis": axis,
         "factors": list(FACTORS),
-        "contests": {cell.contest.name: cell.contest.told for cell in all_cells},
+        "contests": {cell.contest.name: cell.contest.knowledge for cell in all_cells},
         "trained": {cell.contest.name: cell.contest.length for cell in all_cells},
         "declared": sorted({cell.entrant.name for cell in all_cells if cell.entrant.declared}),
         "own": sorted({c.entrant.name for c in all_cells if c.entrant.own and not c.entrant.causal}),
