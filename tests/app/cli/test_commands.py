@@ -17,6 +17,7 @@ def test_every_command_has_an_example_and_json(call, command):
     answer = call(command, "--help")
     assert answer.code == 0
     assert f"Example: ordinate {command}" in answer.out
+    assert root.commands[command].epilog in " ".join(answer.out.split())  # `:100:` would be drawn as an emoji
     assert "--json" in answer.out
     assert f" {command} " in call("--help").out
 

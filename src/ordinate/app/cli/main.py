@@ -118,7 +118,7 @@ COMMANDS: dict[str, dict[Callable[..., output.Result | None], str]] = {
     },
     "Train": {
         train.train: "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3",
-        evaluate.evaluate: "ordinate evaluate addition-relation --axis length=5:100:5 --slice cascade",
+        evaluate.evaluate: "ordinate evaluate addition-relation --axis length=10:90:20 --slice cascade",
         runs.runs: "ordinate runs --task sum --where training.batch=256",
         study.study: "ordinate study examples/study.toml --engine local",
     },
