@@ -231,6 +231,15 @@ def test_new_seeds_do_not_change_those_that_were_stopped(tmp_path):
         assert_same_course(a, b)
 
 
+@pytest.fixture
+def listening():
+    """Ctrl-C is listened to, also where tests run in the background of a shell that has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_saves_the_state_of_the_step_under_way(tmp_path, number):
     r = recipe(save_seconds=1000.0, log_every=5)
@@ -250,6 +259,7 @@ def test_a_signal_saves_the_state_of_the_step_under_way(tmp_path, number):
         assert_same_course(a, b)
 
 
+@pytest.mark.usefixtures("listening")
 def test_a_second_signal_stops_at_once(tmp_path):
     def press(**facts):
         signal.raise_signal(signal.SIGINT)

@@ -173,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 done, 1 a claim or check failed, 2 bad input, 70 a fault of the program, 130 interrupted, 141 nobody reads.
 
     >>> main(["--version"])
-    ordinate 0.1.0
+    ordinate 0.2.0
     0
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -200,6 +200,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         command._main_shell_completion({}, "ordinate")  # answers a shell that asks, and ends
+    except SystemExit as answered:
+        return int(answered.code or 0)
+    try:
         with command.make_context("ordinate", arguments) as context:
             command.invoke(context)
     except typer.Exit as done:
