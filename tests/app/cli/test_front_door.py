@@ -37,6 +37,18 @@ def test_help_is_quick():
     assert ours < 2.5 * bare
 
 
+def test_training_imports_nothing_that_draws(environment, recipe, tmp_path):
+    code = (
+        "import sys; from ordinate.app.cli.main import main; code = main(sys.argv[1:]); "
+        "assert 'torch' in sys.modules and 'matplotlib' not in sys.modules, 'draws'; sys.exit(code)"
+    )
+    words = ("train", str(recipe), "--set", "training.steps=1", "--out", str(tmp_path / "runs"))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_json_goes_to_stdout_alone(ordinate):
     answer = ordinate("sample", "sum", "--length", 3, "--count", 2, "--seed", 1, "--json")
     assert answer.code == 0

@@ -57,7 +57,6 @@ def train(
 
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.evaluation.claims import seeds_note
-    from ordinate.lab.report.runs import run_facts
     from ordinate.lab.runs import Store, keep_freed_memory
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
@@ -97,7 +96,7 @@ def train(
         "seeds": [run.seed for run in done],
         "failed": failed,
         "note": seeds_note(len(done)),
-        "runs": [run_facts(run) for run in done],
+        "runs": [run.facts() for run in done],
     }
     return Result(document, shown_runs(done), failed=len(failed) == len(done))
 
@@ -108,9 +107,8 @@ def shown_runs(runs: "Sequence[Run]") -> Iterator[Table | str]:
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.evaluation.statistics import summarise
     from ordinate.lab.report.numbers import show_interval, show_number
-    from ordinate.lab.report.runs import run_facts
 
-    facts = [run_facts(run) for run in runs]
+    facts = [run.facts() for run in runs]
     metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
     points = list(dict.fromkeys(name for f in facts for name in f["scores"]))
     for first in range(0, len(facts), ABREAST):

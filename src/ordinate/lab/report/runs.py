@@ -1,4 +1,4 @@
-"""What runs have stored: facts of a run, panels of figures, rows of a table, and which runs can be read at all."""
+"""What runs have stored: panels of figures, rows of a table, and which runs can be read at all."""
 
 import math
 import re
@@ -37,25 +37,6 @@ COLUMNS = (
 """One row a run and point of an axis; a run that was not measured has one row without a point."""
 
 
-def run_facts(run: Run) -> dict[str, Any]:
-    """Return what is known of a run for JSON; the keys are stable."""
-    record = run.record()
-    facts = {
-        key: record.get(key)
-        for key in ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
-    }
-    evaluation = run.read_result("evaluation") if "evaluation" in run.results() else []
-    scores = record.get("scores") or {}
-    return {
-        "id": run.id,
-        "seed": run.seed,
-        "path": str(run.path),
-        **facts,
-        "scores": scores,
-        "evaluation": evaluation,
-    }
-
-
 @dataclass(frozen=True)
 class Seeds:
     """The runs of one recipe, what a reader calls it, and how it looks (`ordinate.lab.report.style.ROLES`)."""
@@ -72,7 +53,7 @@ class Seeds:
     @cached_property
     def facts(self) -> list[dict[str, Any]]:
         """What is known of every run."""
-        return [run_facts(run) for run in self.runs]
+        return [run.facts() for run in self.runs]
 
     @property
     def task(self) -> str:

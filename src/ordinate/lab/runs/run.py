@@ -75,6 +75,19 @@ class Run:
         """Return `run.json`: status, step, steps, parameters, scores, error, times, environment."""
         return read_facts(self.path)
 
+    def facts(self) -> dict[str, Any]:
+        """What is known of the run, for JSON; the keys are stable."""
+        record = self.record()
+        kept = ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
+        return {
+            "id": self.id,
+            "seed": self.seed,
+            "path": str(self.path),
+            **{key: record.get(key) for key in kept},
+            "scores": record.get("scores") or {},
+            "evaluation": self.read_result("evaluation") if "evaluation" in self.results() else [],
+        }
+
     def update(self, **facts: Any) -> None:
         """Change facts in `run.json` and in the index; `scores` are added to those there, others replace.
 
