@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from ordinate.lab.runs import read_json
 from ordinate.lab.training import Recipe, train
-from tests.app.web.conftest import write_recipe
+from tests.app.web.conftest import ROOT, write_recipe
 from tests.app.web.looking import answered, keep, until
 from tests.browsing import needs_browser
 
@@ -31,7 +32,7 @@ def test_every_part_is_whole_at_both_widths(visit, width, scheme, done):
         (f"#runs/{done}", ".chart[data-points] canvas"),
         (f"#compare/{done}/{other}", ".chart[data-points] canvas"),
         ("#relations", "#class-count"),
-        ("#verdicts", ".claims li"),
+        ("#verdicts", ".paper .figure"),
     ):
         page.evaluate("part => { location.hash = part; }", part)
         page.wait_for_selector(ready)
@@ -172,17 +173,30 @@ def test_the_relation_editor_changes_classes_and_cost(visit):
     page.wait_for_selector("text=nothing is related")
     assert not text.is_visible()
     page.get_by_role("group", name="Related by place").get_by_label("first").check()
+    page.wait_for_selector("text=leaves 'second 8' without any key")
+    assert not text.is_visible()
+    page.get_by_role("group", name="Related by place").get_by_label("second").check()
     until(page, "() => document.querySelector('#relation-text').checkVisibility()")
     assert not page.get_by_role("alert").is_visible()
 
 
-def test_verdicts_can_be_filtered(visit):
+def test_verdicts_are_a_line_a_figure_and_can_be_filtered(visit):
     page = visit("#verdicts")
-    page.wait_for_selector(".claims li")
-    every = page.locator(".claims li").count()
+    page.wait_for_selector(".paper .figure")
+    shown = page.locator(".claims li").locator("visible=true")
+    assert shown.count() == 0
+    assert max(line.bounding_box()["height"] for line in page.locator(".figure").all()) < 60
+    page.get_by_text("exp-1a", exact=True).click()
+    page.wait_for_selector(".figure[open] .claims li")
+    opened = shown.count()
+    assert opened == len(read_json(ROOT / "results" / "memories" / "exp-1a" / "result.json")["claims"]) > 0
+    page.wait_for_selector(".picture img[alt='Figure memories/exp-1a']")
+    page.locator(".paper > summary", has_text="memories").click()
+    assert shown.count() == 0
     page.get_by_label("Show").select_option("contradicted")
-    until(page, "every => document.querySelectorAll('.claims li').length < every", every)
+    until(page, "opened => document.querySelectorAll('.figure[open] .claims li').length > opened", opened)
     assert set(page.locator(".claims .badge").all_inner_texts()) == {"✗ contradicted"}
+    assert shown.count() == page.locator(".claims li").count()
 
 
 def test_broken_and_hostile_runs_are_text(visit):

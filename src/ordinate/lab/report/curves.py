@@ -102,7 +102,8 @@ def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = 
     panels = [replace(panel, trained_to=None) for panel in panels]
     figure = grid(panels, columns, draw)
     seed = Line2D([], [], color=GREY, lw=0.7, alpha=0.6, label="one seed")
-    legend(figure, panels, [seed], markers=False)
+    several = any(len(series.table) > 1 for panel in panels for series in panel.series)
+    legend(figure, panels, [seed] if several else [], markers=False)
     return figure
 
 

@@ -121,7 +121,10 @@ def axis_panels(groups: Sequence[Seeds], metric: str) -> list[Panel]:
             values = [[float(table.get(v, math.nan)) for v in x] for table in tables]
             series.append(Series(group.label, group.role, x, values, seeds=group.numbers))
         if series:
-            panels.append(Panel(f"{metric} by {axis}", axis, metric, series, max(trained, default=None)))
+            title = (
+                f"{metric.partition(',')[0]} by {axis}"  # that weights are averaged is said beside the axis
+            )
+            panels.append(Panel(title, axis, metric, series, max(trained, default=None)))
     return panels
 
 

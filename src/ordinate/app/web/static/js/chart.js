@@ -11,6 +11,7 @@ const LOOKS = [
   { colour: "--second", dash: [8, 5], size: 6 },
 ];
 
+const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat(); // there is no half step
 const FURTHEST = 20; // the power of ten up to which uPlot can count
 
 // Whole powers of ten around the values of a logarithmic axis: from elsewhere uPlot may never arrive at its last tick.
@@ -31,6 +32,7 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
   const axis = (label, log, size, splits = null) => ({
     label, size, labelSize: 22, labelGap: 2, labelFont: "13px system-ui", font: "12px system-ui", stroke: colour("--soft"),
     grid: { stroke: colour("--line"), width: 1, ...filter(log) }, ticks: { stroke: colour("--line"), width: 1, ...filter(log) },
+    ...(label === "step" ? { incrs: WHOLE } : {}),
     values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : number(tick))),
     ...(splits ? { splits: () => splits } : {}), ...filter(log),
   });
@@ -42,7 +44,7 @@ export function chart(place, { series, x, y, logX = false, logY = false, range =
     scales: { x: { time: false, distr: logX ? 3 : 1 }, y: { distr: logY ? 3 : 1, ...(bounds ? { range: bounds } : {}) } },
     axes: [axis(x, logX, 34, ticksX), axis(y, logY, 56)],
     cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-    legend: { live: true },
+    legend: { live: true, markers: { dash: (_, number) => (series[number - 1].thin ? "dotted" : series[number - 1].look ? "dashed" : "solid") } },
     series: [
       { label: x, value: (_, value) => (value === null ? "\u2013" : number(value)) },
       ...series.map(({ label, look, thin }) => ({

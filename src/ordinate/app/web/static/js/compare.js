@@ -37,7 +37,7 @@ export function compare(place, rest, signal) {
     try {
       const found = await get("/api/compare", chosen.map((id) => ["run", id]), { signal: closing.signal });
       follow(curve, chosen.map((id, look) => ({ id, label: id, look })), closing.signal);
-      const heading = (text) => [text, h("span", { class: "key first" }, found.runs[0]), h("span", { class: "key second" }, found.runs[1])];
+      const heading = (text) => [text, ...found.runs.map((id, number) => h("span", { class: `key ${["first", "second"][number]}` }, broken(id)))];
       const shown = (value) => (typeof value === "number" ? number(value) : value === null ? "" : String(value));
       const rows = (part, show = shown) => Object.entries(part).filter(([, pair]) => pair.some((value) => value !== null))
         .map(([key, pair]) => [key.replaceAll("_", " "), ...pair.map((value, side) => show(value, found.metrics[side]))]);
@@ -53,6 +53,9 @@ export function compare(place, rest, signal) {
   show().catch((error) => { if (error.name !== "AbortError") fill(result, h("p", { class: "wrong", role: "alert" }, errorText(error))); });
   return (now) => { chosen = pair(now); show(); };
 }
+
+// An id that may go on in the next line behind the study.
+const broken = (id) => id.split("/").flatMap((part, number) => (number ? ["/", h("wbr"), part] : [part]));
 
 // Two ids of two parts each, as they stand in the address.
 const pair = (parts) => [parts.length > 1 ? parts.slice(0, 2).join("/") : undefined, parts.length > 3 ? parts.slice(2, 4).join("/") : undefined];

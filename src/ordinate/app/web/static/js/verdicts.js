@@ -1,4 +1,4 @@
-// Claims of the papers with what was measured of them.
+// Claims of the papers with what was measured of them: a paper folds, and a figure is a line that opens.
 
 import { get, errorText } from "./api.js";
 import { field, fill, h, select, setText } from "./dom.js";
@@ -16,7 +16,8 @@ export function verdicts(place, rest, signal) {
   function draw() {
     const shown = figures.map((figure) => ({ ...figure, claims: figure.claims.filter((claim) => !filter.value || claim.verdict === filter.value) }))
       .filter((figure) => figure.claims.length || (!filter.value));
-    fill(body, shown.length ? shown.map(figureBlock) : h("div", { class: "empty" }, h("p", {}, "No claim has this verdict.")));
+    const papers = Map.groupBy(shown, (figure) => figure.name.split("/")[0]);
+    fill(body, shown.length ? [...papers].map(([paper, its]) => paperBlock(paper, its, Boolean(filter.value))) : h("div", { class: "empty" }, h("p", {}, "No claim has this verdict.")));
   }
 
   get("/api/verdicts", [], { signal }).then((found) => {
@@ -31,11 +32,29 @@ export function verdicts(place, rest, signal) {
   }).catch((error) => { if (error.name !== "AbortError") fill(body, h("p", { class: "wrong", role: "alert" }, errorText(error))); });
 }
 
+// The figures of one paper; those that were filtered for are open.
+function paperBlock(paper, figures, opened) {
+  const claims = figures.flatMap((figure) => figure.claims);
+  return h("details", { class: "paper", open: true },
+    h("summary", {}, h("h2", {}, paper), h("span", { class: "soft small" }, plural(figures.length, "figure")), tallies(claims)),
+    figures.map((figure) => h("details", { class: "panel figure", open: opened },
+      h("summary", {}, h("h3", {}, figure.name.slice(paper.length + 1)), figure.error ? h("span", { class: "badge broken" }, "broken") : tallies(figure.claims)),
+      figureBlock(figure))));
+}
+
+// How many claims have each verdict, as badges.
+function tallies(claims) {
+  const counts = Object.keys(SIGNS).map((name) => [name, claims.filter((claim) => claim.verdict === name).length]).filter(([, count]) => count);
+  return h("span", { class: "tallies" }, counts.length ? counts.map(([name, count]) =>
+    h("span", { class: `badge ${name.replace(" ", "-")}`, role: "img", title: `${count} ${name}`, "aria-label": `${count} ${name}` }, `${SIGNS[name][0]} ${count}`))
+    : h("span", { class: "soft small" }, "no claims"));
+}
+
 function figureBlock(figure) {
-  if (figure.error) return h("section", { class: "panel" }, h("h2", {}, figure.name), h("p", { class: "wrong" }, `broken: ${figure.error}`));
-  return h("section", { class: "panel figure" },
+  if (figure.error) return h("p", { class: "wrong" }, `broken: ${figure.error}`);
+  return h("div", { class: "body" },
     h("div", { class: "claims" },
-      h("h2", {}, figure.name), h("p", { class: "soft small" }, `scale ${figure.scale}`, figure.note ? ` \u00b7 ${figure.note}` : ""),
+      h("p", { class: "soft small" }, `scale ${figure.scale}`, figure.note ? ` \u00b7 ${figure.note}` : ""),
       figure.claims.length ? h("ul", {}, figure.claims.map(claimRow)) : h("p", { class: "soft" }, "No claims are judged by this figure."),
       h("p", { class: "mono small wrap soft" }, figure.command)),
     figure.picture ? h("a", { class: "picture", href: `/api/picture?figure=${encodeURIComponent(figure.name)}`, target: "_blank", rel: "noopener" },
