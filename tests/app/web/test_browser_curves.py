@@ -53,6 +53,41 @@ def test_a_logarithmic_axis_ends_at_powers_of_ten_around_the_values(visit):
     assert ends == [[1e-5, 10], [1e-3, 1], [0.1, 1], [1, 10], [1e-20, 1e20], [0.1, 1]]
 
 
+def test_the_key_of_a_curve_is_a_piece_of_it(visit):
+    page = visit()
+    page.locator(".u-marker").nth(1).wait_for()
+    keys = page.locator(".u-marker").evaluate_all(
+        "all => all.map(key => getComputedStyle(key).borderTopStyle)"
+    )
+    assert keys[1:] == [
+        "solid",
+        "dotted",
+        "dashed",
+        "dotted",
+    ]  # the first one is that of the axis, which is not shown
+
+
+WRITTEN = """async () => {
+  const { chart } = await import('/js/chart.js');
+  const place = document.createElement('div');
+  place.style.width = '1800px';
+  document.getElementById('main').replaceChildren(place);
+  const written = [], write = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+    written.push(text);
+    write.call(this, text, ...at);
+  };
+  chart(place, { series: [{ label: 'loss', look: 0 }], x: 'step', y: 'loss' }).show([[50, 60], [1, 2]]);
+  return written.slice(written.indexOf('step') + 1, written.indexOf('loss'));
+}"""
+
+
+def test_steps_are_whole(visit):
+    page = visit("#relations")
+    page.wait_for_selector("#class-count")
+    assert page.evaluate(WRITTEN) == [str(step) for step in range(50, 61)]
+
+
 BROKEN = "window.uPlot = class { constructor() { throw new RangeError('no room') } };"
 
 

@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 
 from ordinate.app.web.server import make_app
 from ordinate.app.web.verdicts import figures_of
+from ordinate.papers import FIGURES
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -31,6 +32,9 @@ def test_the_stored_results_are_read():
     figures = figures_of(RESULTS)
     assert len(figures) >= 11
     assert not [figure for figure in figures if "error" in figure]
+    assert {figure["name"]: figure["title"] for figure in figures}["symmetry/fig-2a"] == FIGURES[
+        "symmetry/fig-2a"
+    ].title
     assert {claim["verdict"] for figure in figures for claim in figure["claims"]} <= {
         *("supported", "contradicted", "inconclusive", "no verdict"),
     }

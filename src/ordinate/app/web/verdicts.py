@@ -10,6 +10,7 @@ from ordinate.app.web.middleware import Json
 from ordinate.app.web.store import inside
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import read_json
+from ordinate.papers import FIGURES
 
 LARGEST = 8 << 20
 """Bytes of a result that is read."""
@@ -56,6 +57,7 @@ def _figure(results: Path, file: Path) -> dict[str, Any]:
     picture = file.parent / f"{file.parent.name}.png"
     return {
         "name": name,
+        "title": FIGURES[name].title if name in FIGURES else None,
         **facts,
         "claims": claims,
         "picture": picture.is_file() and not picture.is_symlink(),

@@ -38,7 +38,8 @@ function paperBlock(paper, figures, opened) {
   return h("details", { class: "paper", open: true },
     h("summary", {}, h("h2", {}, paper), h("span", { class: "soft small" }, plural(figures.length, "figure")), tallies(claims)),
     figures.map((figure) => h("details", { class: "panel figure", open: opened },
-      h("summary", {}, h("h3", {}, figure.name.slice(paper.length + 1)), figure.error ? h("span", { class: "badge broken" }, "broken") : tallies(figure.claims)),
+      h("summary", {}, h("h3", {}, figure.name.slice(paper.length + 1)), figure.error ? h("span", { class: "badge broken" }, "broken") : tallies(figure.claims),
+        figure.title ? h("span", { class: "soft small title" }, figure.title) : null),
       figureBlock(figure))));
 }
 
