@@ -1,6 +1,7 @@
 """Pictures of the page for the documents: `python tools/screenshots.py` writes them to docs/img."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +30,11 @@ def relations(page: Page) -> None:
 
 
 def main() -> None:
-    with served(ROOT / "recipes", ROOT / "results") as shown, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as store,
+        served(Path(store), ROOT / "results") as shown,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=find(), args=options())
         for name, prepare in (("playground", playground), ("relations", relations)):
             page = browser.new_page(viewport=SIZE)
