@@ -30,7 +30,7 @@ def quote(value: object, most: int = 200) -> str:
     """The value as it would be written in Python, cut in the middle where it is long.
 
     >>> quote([1.5] * 9, most=20)
-    '[1.5, 1.5, ... 5, 1.5]'
+    '[1.5, 1.5, ...  1.5, 1.5]'
     """
     text = repr(value)
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"

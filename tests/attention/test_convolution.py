@@ -1,7 +1,5 @@
 """Causal convolution against the sum of its definition, gradients included."""
 
-import doctest
-
 import pytest
 import torch
 from hypothesis import given
@@ -69,7 +67,3 @@ def test_fast_sizes_are_the_next_smooth_numbers(least):
         return number == 1
 
     assert fast_size(least) == next(n for n in range(least, 2 * least + 1) if smooth(n))
-
-
-def test_examples():
-    assert doctest.testmod(convolution).failed == 0

@@ -1,6 +1,5 @@
 """Attention by the lag: dense against loops, FFT against dense, gradients too, and queries without any key."""
 
-import doctest
 import math
 
 import pytest
@@ -8,7 +7,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention import decay, dot_product
 from ordinate.attention.decay import by_transform, decay_attention, lag_attention, toeplitz_attention
 from ordinate.attention.dot_product import present_weights
 from ordinate.encodings.helpers import by_lag
@@ -132,8 +130,3 @@ def test_half_precision_is_computed_in_single():
     assert out.dtype == torch.bfloat16
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert toeplitz_attention(x, lags, normalised=True).dtype == torch.float32
-
-
-@pytest.mark.parametrize("module", [decay, dot_product])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0

@@ -1,7 +1,5 @@
 """Dropout from few random bits: its law, its gradient, and that it is off where nothing is trained."""
 
-import doctest
-
 import pytest
 import torch
 from hypothesis import given
@@ -11,10 +9,6 @@ from ordinate.models import encoder as module
 from ordinate.models.encoder import Dropout, dropout
 
 COUNT = 1 << 18
-
-
-def test_examples():
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9])

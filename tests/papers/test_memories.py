@@ -1,6 +1,5 @@
 """Studies beyond the third paper: their plans at every scale, equal parameters, and one of them from end to end."""
 
-import doctest
 import math
 
 import pytest
@@ -9,7 +8,7 @@ import torch
 from ordinate.models import build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.aims import Place
-from ordinate.papers.memories import language, nesting, roles, sizes
+from ordinate.papers.memories import language, nesting
 
 from .inline import Inline
 
@@ -18,11 +17,6 @@ NEIGHBOURS = ("match-2", "match-3", "sparse-average", "contextual-counting", "ha
 
 
 PAPER = ("exp-1b", "exp-2a", "exp-2b", "exp-3a", "exp-4a", "exp-4b", "prop-4.2")
-
-
-@pytest.mark.parametrize("module", [roles, sizes])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
 
 
 def test_what_was_printed_is_said():

@@ -1,6 +1,5 @@
 """Prompts as a person reads them; answers that are read back, and their errors."""
 
-import doctest
 import math
 import re
 
@@ -10,14 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
-from ordinate.papers.positional import prompts
 from ordinate.papers.positional.fine_tuning import ANSWER_TOKENS
 from ordinate.papers.positional.prompts import judge_answers, read_answer, write_prompts
-
-
-def test_examples_in_the_documentation_are_right():
-    assert doctest.testmod(prompts).attempted > 3
-    assert doctest.testmod(prompts).failed == 0
 
 
 @settings(max_examples=15)

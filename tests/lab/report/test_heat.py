@@ -1,12 +1,9 @@
 """Maps of cells: medians, failed seeds, and the staircase."""
 
-import doctest
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from ordinate.lab.report import heat
 from ordinate.lab.report.heat import Heat, draw_heat
 from ordinate.lab.report.readings import readings
 from ordinate.lab.report.style import INKS
@@ -25,10 +22,6 @@ def drawn(values=VALUES, steps=(1, 3)):
     axes = Figure().add_subplot()
     draw_heat(axes, Heat("left", "layers", "nesting", ["K = 0", "K = 1"], ["1", "2", "3"], values, steps))
     return axes
-
-
-def test_examples():
-    assert doctest.testmod(heat).failed == 0
 
 
 def test_cells_say_the_median_of_the_seeds_that_ended_and_how_many_did_not():

@@ -1,7 +1,5 @@
 """Muon: orthogonal parts against singular values, its step against an obvious one, and a run that was stopped."""
 
-import doctest
-
 import pytest
 import torch
 from hypothesis import given
@@ -15,10 +13,6 @@ sides = st.integers(1, 12)
 
 def drawn(seed, *shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def test_examples():
-    assert doctest.testmod(muon).failed == 0
 
 
 @given(seed=st.integers(0, 999), rows=sides, columns=sides)

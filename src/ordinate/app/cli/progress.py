@@ -184,7 +184,7 @@ def step_detail(facts: dict[str, Any]) -> str:
 def duration(seconds: float) -> str:
     """Return minutes and seconds, with hours where there are some.
 
-    >>> duration(75), duration(3700)
+    >>> duration(75.0), duration(3700.0)
     ('1:15', '1:01:40')
     """
     minutes, second = divmod(round(seconds), 60)

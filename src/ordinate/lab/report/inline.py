@@ -85,7 +85,7 @@ def share_shapes(page: str) -> str:
     With them stands the filter for images in the dark scheme.
 
     >>> one = '<svg><defs><path id="a" d="M 0 0"/></defs><use href="#a"/></svg>'
-    >>> share_shapes(one + one.replace("a", "b")).count("M 0 0")
+    >>> share_shapes(one + one.replace('"a"', '"b"').replace("#a", "#b")).count("M 0 0")
     1
     """
     shapes: dict[str, str] = {}

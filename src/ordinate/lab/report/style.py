@@ -102,6 +102,7 @@ def night(colours: Float[ndarray, "*pixel 3"]) -> Float[ndarray, "*pixel 3"]:
 
     White becomes the ground and black the ink: a ramp from the ground to the ink is one in both schemes.
 
+    >>> from matplotlib.colors import to_hex
     >>> [to_hex(night(rgb(colour))) for colour in ("#ffffff", "#000000")] == [DARK[PAPER], DARK[INK]]
     True
     """

@@ -52,7 +52,7 @@ def least_share(bias: Bias, kernel: tuple[float, ...], heads: int) -> float:
     The token itself is there without any head.
 
     >>> least_share(LOG, heavy(32), 1) < 1e-20, round(least_share(LIN, heavy(32), 1), 2)
-    (True, 0.06)
+    (True, 0.05)
     """
     rho = np.array(kernel)
     return float(best_slopes(bias, heads, rho, start=1).error ** 2 / (rho**2).sum())

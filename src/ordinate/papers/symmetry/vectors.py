@@ -144,6 +144,7 @@ def less_start(
 ) -> Float[Tensor, "cls dim"]:
     """What training has added: v - s v_0 with s = <v, v_0> / <v_0, v_0>, since weight decay scales the start.
 
+    >>> import torch
     >>> start = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
     >>> less_start(0.5 * start, start).tolist()
     [[0.0, 0.0], [0.0, 0.0]]
@@ -154,6 +155,7 @@ def less_start(
 def energies(vectors: Float[Tensor, "cls dim"]) -> Float[Tensor, " cls"]:
     """Each class's share of the squared distance to the mean vector, which softmax cannot see.
 
+    >>> import torch
     >>> energies(torch.tensor([[1.0], [1.0], [4.0]])).tolist() == [1 / 6, 1 / 6, 4 / 6]
     True
     """
@@ -164,6 +166,7 @@ def energies(vectors: Float[Tensor, "cls dim"]) -> Float[Tensor, " cls"]:
 def dispersion(vectors: Float[Tensor, "cls dim"]) -> float:
     """exp(entropy of the energies) / classes: 1 if all classes weigh alike, near 1 / classes if one stands out.
 
+    >>> import torch
     >>> spike = torch.zeros(100, 4); spike[7] = 1.0
     >>> dispersion(spike) < 0.02 < 0.6 < dispersion(torch.randn(100, 4)) < 1.0
     True
