@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --no-compile
+# Versions for this machine that the package itself does not ask for.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 # Each process would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -15,15 +17,15 @@ help: ## show this list
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core: pyproject.toml | $(VENV)/pyvenv.cfg
+$(VENV)/core: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(PIP) --progress-bar on -e '.[theory,web]'
 	@touch $@
 
-$(VENV)/test: pyproject.toml | $(VENV)/pyvenv.cfg
+$(VENV)/test: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(PIP) --progress-bar on -e '.[test]'
 	@touch $(VENV)/core $@
 
-$(VENV)/all: pyproject.toml | $(VENV)/pyvenv.cfg
+$(VENV)/all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(PIP) --progress-bar on -e '.[dev]'
 	@touch $(VENV)/core $(VENV)/test $@
 
