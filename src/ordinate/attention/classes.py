@@ -182,7 +182,7 @@ def dense_attention(
     if not value.numel():
         return value.clone()
     tables, empty = dense_tables(pattern, value.device), None
-    if scores_bias is not None:
+    if scores_bias is not None and not known_finite(scores_bias):
         scores_bias, empty = without_empty_rows(scores_bias, tables.absent)
     kernel = partial(
         dense.dense, tables=tables, vectors=vectors, bias=bias, scores_bias=scores_bias, scale=scale
@@ -220,7 +220,7 @@ def sparse_attention(
 
 def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:
     """The kernel's output, without influence of what is absent."""
-    if len(pattern.query) == pattern.tokens**2 or known_finite(qkv):
+    if len(pattern.query) == pattern.tokens**2 or known_finite(*qkv):
         return kernel(*qkv)
     finite, rows = isolate(qkv, reached)
     return with_nan(kernel(*finite), rows)

@@ -49,7 +49,7 @@ def dense(
     added = _added(tables, bias, scores_bias)
     if query is None:
         assert added is not None  # a bias was checked to be there
-        return _mix_for_all(torch.softmax(_absent_out(added.clone(), tables), -1), value)
+        return _mix_for_all(torch.softmax(limited(added.clone(), tables.limit), -1), value)
     table = None if vectors is None else with_plain(vectors) * scale
     batch, heads, tokens, _ = value.shape
     size = chunk_size(value.device)
@@ -97,14 +97,14 @@ def _added(
     return sum(terms[1:], terms[0]) if terms else None
 
 
-def _absent_out(scores: Tensor, tables: DenseTables) -> Tensor:
+def limited(scores: Tensor, limit: Tensor | None) -> Tensor:
     """Minus infinity where a pair is absent, in place; the weights are 0 there, and so is the gradient.
 
     A limit takes a fifth of the time of filling.
     """
-    if tables.absent is not None:
+    if limit is not None:
         with torch.no_grad():
-            scores.clamp_max_(tables.limit.to(scores.dtype))
+            scores.clamp_max_(limit.to(scores.dtype))
     return scores
 
 
@@ -138,7 +138,7 @@ def _at_once(
     if key is not None:
         scores = add_product(scores, query.flatten(0, 1), key.flatten(0, 1).mT, scale)
     assert scores is not None  # a query comes with keys or vectors
-    mixed = torch.bmm(torch.softmax(_absent_out(scores, tables), -1), value.flatten(0, 1))
+    mixed = torch.bmm(torch.softmax(limited(scores, tables.limit), -1), value.flatten(0, 1))
     return mixed.view(group, row, token, -1)
 
 
@@ -218,9 +218,8 @@ def _weights(
             assert scores is not None
             scores.baddbmm_(queries, keys, alpha=scale)
     assert scores is not None
-    if tables.absent is not None:
-        scores.clamp_max_(tables.limit[chunk.queries].to(scores.dtype))
-    return torch.softmax(scores, -1)
+    limit = tables.limit
+    return torch.softmax(limited(scores, None if limit is None else limit[chunk.queries]), -1)
 
 
 def _of(shared: Tensor, chunk: _Chunk) -> Tensor:

@@ -198,11 +198,10 @@ def _not_finite(x: Heads) -> Bool[Tensor, "batch head token"]:
     return (x.detach() * 0).sum(-1) != 0
 
 
-def known_finite(qkv: QKV) -> bool:
-    """Whether nothing has to be isolated, by one look at a sum; False where looking would mean to wait."""
-    if not _can_look(qkv.value):
-        return False
-    return math.isfinite(sum(float(x.detach().sum()) for x in qkv if x is not None))
+def known_finite(*tensors: Tensor | None) -> bool:
+    """Whether there is nothing but finite numbers, by one look at a sum; False where looking would mean to wait."""
+    given = [x for x in tensors if x is not None]
+    return _can_look(given[-1]) and math.isfinite(sum(float(x.detach().sum()) for x in given))
 
 
 def with_nan(out: Heads, rows: Bool[Tensor, "batch head token"] | None) -> Heads:
@@ -216,7 +215,7 @@ def isolate_groups(
     """The same for groups of heads, and a mask; as it is, and None, where there is nothing to isolate."""
     query, _, value = qkv
     everything = mask is None and all(len(group.pattern.query) == group.pattern.tokens**2 for group in pairs)
-    if everything or known_finite(qkv):
+    if everything or known_finite(*qkv):
         return qkv, None
     queries = (value if query is None else query).shape[2]
 

@@ -25,6 +25,7 @@ from ordinate.attention.dot_product import (
     attention_scores,
     attention_weights,
     isolate_groups,
+    known_finite,
     mix,
     with_nan,
     without_empty_rows,
@@ -148,7 +149,9 @@ class MultiHead(nn.Module, ABC):
         if bias is None:
             return nn.functional.scaled_dot_product_attention(query, key, value)
         # With an axis for the batch: the fast kernel takes no mask of three axes.
-        mask, empty = without_empty_rows(bias.to(value.dtype).expand(1, self.heads, -1, -1))
+        mask, empty = bias.to(value.dtype).expand(1, self.heads, -1, -1), None
+        if not known_finite(mask):
+            mask, empty = without_empty_rows(mask)
         mixed = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         return mixed if empty is None else mixed.masked_fill(empty, 0.0)
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ordinate.attention.dense import with_plain
+from ordinate.attention.dense import limited, with_plain
 from ordinate.attention.kernels import each_member
 from ordinate.attention.tables import SparseTables
 from ordinate.relations.pattern import Block
@@ -38,17 +38,15 @@ def sparse(
     table = None if vectors is None else with_plain(vectors)
     shifts = None if bias is None else with_plain(bias)
     weights = []
-    for block, classes, absent, scores in zip(blocks, tables.classes, tables.absent, dots, strict=True):
+    for block, classes, limit, scores in zip(blocks, tables.classes, tables.limits, dots, strict=True):
         terms = [] if scores is None else [scores]
         if table is not None and query is not None:
             terms.append(table.index_select(1, classes) @ query[..., block.first : block.last])
         if shifts is not None:
             width = block.last - block.first
-            terms.append(shifts.index_select(1, classes)[None, :, :, None].expand(-1, -1, -1, width))
-        total = sum(terms[1:], terms[0])
-        if absent is not None:
-            total = total.masked_fill(absent, float("-inf"))
-        weights.append(torch.softmax(total, -2))
+            shift = shifts.index_select(1, classes)[None, :, :, None].expand(-1, -1, -1, width)
+            terms.append(shift if terms else shift.clone())
+        weights.append(torch.softmax(limited(sum(terms[1:], terms[0]), limit), -2))
     values = value.mT.to(weights[0].dtype).contiguous()  # sums over slots in float32 under autocast
     mixed: Tensor = _Mix.apply(tables, values, *weights)  # type: ignore[no-untyped-call]
     return mixed.mT.to(value.dtype)

@@ -42,10 +42,9 @@ class DenseTables:
 
     @cached_property
     @torch.inference_mode(False)
-    def limit(self) -> Float[Tensor, "query key"]:
-        """The most that a score may be: infinity, and minus infinity where the pair is absent."""
-        limit = torch.full_like(self.classes, float("inf"), dtype=torch.float32)
-        return limit if self.absent is None else limit.masked_fill_(self.absent, float("-inf"))
+    def limit(self) -> Float[Tensor, "query key"] | None:
+        """The most that a score may be: infinity, and minus infinity where the pair is absent; None where none is."""
+        return _limit(self.absent)
 
     @cached_property
     @torch.inference_mode(False)
@@ -74,6 +73,12 @@ class SparseTables:
 
     @cached_property
     @torch.inference_mode(False)
+    def limits(self) -> tuple[Float[Tensor, "_ _"] | None, ...]:
+        """The most that a score may be: infinity, and minus infinity where a slot has no key."""
+        return tuple(map(_limit, self.absent))
+
+    @cached_property
+    @torch.inference_mode(False)
     def attended(self) -> tuple[Float[Tensor, "_ _"], ...]:
         """1 where a slot has a key, 0 elsewhere."""
         return tuple(
@@ -87,6 +92,13 @@ class SparseTables:
         """A copy on another device."""
         absent = tuple(x if x is None else x.to(device) for x in self.absent)
         return SparseTables(self.blocks, tuple(x.to(device) for x in self.classes), absent)
+
+
+def _limit(absent: Bool[Tensor, "_ _"] | None) -> Float[Tensor, "_ _"] | None:
+    if absent is None:
+        return None
+    limit = torch.full(absent.shape, float("inf"), dtype=torch.float32, device=absent.device)
+    return limit.masked_fill_(absent, float("-inf"))
 
 
 _DENSE: "Kept[DenseTables]" = WeakKeyDictionary()
@@ -103,13 +115,14 @@ def sparse_tables(pattern: Pattern, device: torch.device) -> SparseTables:
     return _kept(_SPARSE, pattern, device, _sparse)
 
 
-@torch.inference_mode(False)
 def _kept(kept: "Kept[T]", pattern: Pattern, device: torch.device, make: Callable[[Pattern], T]) -> T:
     by_device = kept.setdefault(pattern, {})
-    if CPU not in by_device:
-        by_device[CPU] = make(pattern)
     if device not in by_device:
-        by_device[device] = by_device[CPU].to(device)
+        with torch.inference_mode(False):
+            if CPU not in by_device:
+                by_device[CPU] = make(pattern)
+            if device not in by_device:
+                by_device[device] = by_device[CPU].to(device)
     return by_device[device]
 
 
