@@ -15,6 +15,7 @@ LARGEST = 2**63 - 1
 """Of whole numbers: also what SQLite can hold."""
 DEEPEST = 100
 """Lists and tables inside each other."""
+_NESTED = (dict, list, tuple)
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -40,8 +41,7 @@ def check_bounds(value: Any) -> None:
         for each in level:
             if isinstance(each, int) and not -LARGEST <= each <= LARGEST:
                 raise OrdinateError(f"a whole number cannot have {each.bit_length()} bits: at most 63")
-        inner = [each.values() if isinstance(each, dict) else each for each in level if _holds_more(each)]
-        level = [item for items in inner for item in items]
+        level = _inner(level)
 
 
 def is_deep(value: Any) -> bool:
@@ -50,13 +50,20 @@ def is_deep(value: Any) -> bool:
     >>> is_deep([[1]])
     False
     """
-    level: list[Any] = [[value]]
-    for _ in range(DEEPEST + 1):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [item for items in inner for item in items if _holds_more(item)]
+    level = [value]
+    for _ in range(DEEPEST):
+        level = _inner(level)
         if not level:
             return False
-    return True
+    return any(isinstance(each, _NESTED) for each in level)
+
+
+def _inner(level: list[Any]) -> list[Any]:
+    """What the lists and tables of a level hold."""
+    nested = [
+        each.values() if isinstance(each, dict) else each for each in level if isinstance(each, _NESTED)
+    ]
+    return [item for items in nested for item in items]
 
 
 def inline(value: Any) -> str:
@@ -70,10 +77,6 @@ def inline(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(inline, value)) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _holds_more(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple)
 
 
 def _too_deep() -> OrdinateError:

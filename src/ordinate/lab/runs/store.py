@@ -59,7 +59,7 @@ class Store:
         name = check_name(recipe.get("name"))
         check_seed(seed)
         recipe = _for_toml(recipe, "")
-        key = recipe_key(recipe)
+        key = _key(recipe)
         path = self.root / f"{name}-{key}" / f"seed-{seed}"
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ class Store:
         with in_turn(path.parent):
             if not (path / "recipe.toml").exists():
                 write_text(path / "recipe.toml", tomli_w.dumps(recipe))
-            elif recipe_key(read_recipe(path)) != key:
+            elif _key(read_recipe(path)) != key:
                 raise OrdinateError(
                     f"{path / 'recipe.toml'} was edited since the run was made: move that folder away"
                 )
@@ -127,9 +127,12 @@ def recipe_key(recipe: dict[str, Any]) -> str:
     >>> recipe_key({"name": "a", "x": 1, "y": None}) == recipe_key({"name": "b", "x": 1})
     True
     """
-    plain = _for_toml(recipe, "")
-    plain.pop("name", None)
-    return hashlib.sha256(canonical(plain).encode()).hexdigest()[:10]
+    return _key(_for_toml(recipe, ""))
+
+
+def _key(plain: dict[str, Any]) -> str:
+    counted = {key: value for key, value in plain.items() if key != "name"}
+    return hashlib.sha256(canonical(counted).encode()).hexdigest()[:10]
 
 
 def check_name(name: object) -> str:
@@ -151,8 +154,11 @@ def _for_toml(value: Any, where: str) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise OrdinateError(f"the recipe has the key {key!r} in {where or 'it'}: write it as text")
-        items = ((key, _for_toml(item, f"{where}.{key}".lstrip("."))) for key, item in value.items())
-        return {key: item for key, item in items if item is not None}
+        return {
+            key: _for_toml(item, f"{where}.{key}".lstrip("."))
+            for key, item in value.items()
+            if item is not None
+        }
     if isinstance(value, list | tuple):
         if any(item is None for item in value):
             raise OrdinateError(f"the recipe's {where} holds None in a list: leave the entry out")

@@ -61,10 +61,12 @@ def train(
         if not resume:
             for run in todo:
                 _refuse_started(run)
+        known = {run.seed: run for run in runs}
         for beside in world.broadcast_from_rank0(_passes(todo)):
             world.check(len(beside))
+            together = [known.get(seed) or written.open(document, seed) for seed in beside]
             with contextlib.ExitStack() as locks:
-                members = [run for seed in beside if (run := written.open(document, seed)).status != "done"]
+                members = [run for run in together if run.status != "done"]
                 for run in members:
                     locks.enter_context(run.lock())
                 if any(run.status != "failed" for run in members):
