@@ -48,6 +48,11 @@ def test_the_door_alone_loads_nothing_behind_it():
     assert run(code) == "[]"
 
 
+def test_the_door_alone_loads_no_module_that_python_has_not():
+    code = "import sys; known = set(sys.modules); import ordinate; print(set(sys.modules) - known)"
+    assert run(code) == "{'ordinate'}"
+
+
 def test_core_names_load_nothing_of_the_lab():
     code = (
         "import ordinate as od, sys; near = od.aligned('number') * od.window(back=2); "

@@ -10,21 +10,21 @@ The public names are those of `__init__.pyi`, beside this file; each is imported
 `import ordinate` loads nothing. What is not among them is internal and may change.
 """
 
-import importlib
-from functools import cache
-
 __version__ = "0.2.0"
 
+_found: dict[str, str] = {}
 
-@cache
+
 def _modules() -> dict[str, str]:
     """The public names, each with the module that it is imported from."""
-    import ast
-    from pathlib import Path
+    if not _found:
+        import ast
+        from pathlib import Path
 
-    listed = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [line for line in listed.body if isinstance(line, ast.ImportFrom)]
-    return {alias.name: str(line.module) for line in imports for alias in line.names}
+        listed = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+        imports = [line for line in listed.body if isinstance(line, ast.ImportFrom)]
+        _found.update((alias.name, str(line.module)) for line in imports for alias in line.names)
+    return _found
 
 
 def __getattr__(name: str) -> object:
@@ -36,10 +36,12 @@ def __getattr__(name: str) -> object:
         close = get_close_matches(name, _modules(), n=1)
         hint = f"did you mean {close[0]!r}?" if close else "dir(ordinate) lists the public names"
         raise AttributeError(f"module 'ordinate' has no public name {name!r}: {hint}")
+    from importlib import import_module
+
     module = _modules()[name]
     if module == __name__:  # a room of its own, such as `od.hub`
-        return importlib.import_module(f"{__name__}.{name}")
-    value = globals()[name] = getattr(importlib.import_module(module), name)
+        return import_module(f"{__name__}.{name}")
+    value = globals()[name] = getattr(import_module(module), name)
     return value
 
 
