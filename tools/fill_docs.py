@@ -177,7 +177,7 @@ def names(stub: str) -> str:
                 ):  # a function in a file of its own name
                     path += f".{alias.name}"
                 said = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
-                rows[group(line.module)].append([f"[`od.{alias.name}`]({room(path)}.md#{path})", said])
+                rows[group(line.module)].append([f"[`od.{alias.name}`]({page(path)}.md#{path})", said])
     parts = [f"\n## {title}\n\n{table(['name', 'what it is'], listed)}" for title, listed in rows.items()]
     return "".join(parts) + "\n"
 
@@ -189,8 +189,12 @@ def group(module: str) -> str:
     return max(fitting)[1]
 
 
-def room(path: str) -> str:
-    return next((name for name in ("lab", "papers") if path.startswith(f"ordinate.{name}.")), "core")
+def page(path: str) -> str:
+    """The page of the reference that describes a name."""
+    parts = path.split(".")[1:]
+    if parts[0] == "lab":
+        return parts[1] if parts[1] in ("tasks", "programs") else "lab"
+    return "papers" if parts[0] == "papers" else "core"
 
 
 def short(value: float) -> str:

@@ -114,7 +114,9 @@ def test_caches_that_do_not_fit():
         model(words(5), past_key_values=StaticCache(model.config, max_cache_len=12), use_cache=True)
     model = put_attention(gpt2(), Shaw(clip=3), coordinates=numbers)
     cache = model(words(4), use_cache=True).past_key_values
-    with pytest.raises(OrdinateError, match=r"stand elsewhere in a sequence of 6.*write use_cache=False"):
+    with pytest.raises(
+        OrdinateError, match=r"have other coordinates in a sequence of 6.*write use_cache=False"
+    ):
         model(words(2), past_key_values=cache)
 
 

@@ -88,7 +88,9 @@ def test_precision_and_settings_of_generation_come_back(tmp_path):
 def test_coordinates_of_ones_own_are_asked_for_again(tmp_path):
     model = saved(tmp_path, put_attention(bert(), Upe(fields=("second",), clip=2), coordinates=numbers))
     assert torch.equal(told(load(tmp_path, coordinates=numbers), 8), told(model, 8))
-    with pytest.raises(OrdinateError, match=r"stand elsewhere: write load\(folder, coordinates=\.\.\.\)"):
+    with pytest.raises(
+        OrdinateError, match=r"have other coordinates: write load\(folder, coordinates=\.\.\.\)"
+    ):
         load(tmp_path)
 
 

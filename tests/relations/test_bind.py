@@ -141,7 +141,7 @@ def test_classes_that_no_layout_told_of_are_refused():
     near = (relative() * window(back=2)).bind()
     with pytest.raises(OrdinateError, match=r"no class '\d+ (back|ahead)' at 6 tokens: .* write trained="):
         near.pattern(layout(first=3, second=3))
-    with pytest.raises(OrdinateError, match=r"looks at \d+ differences between tokens: write trained="):
+    with pytest.raises(OrdinateError, match=r"uses \d+ differences between tokens: write trained="):
         (window(2**20) * window(2**20, by="index") * aligned("a", "b")).bind()
 
 
@@ -213,12 +213,12 @@ def test_parts_that_are_no_list_of_relations_are_refused(kind, of):
 
 def test_relations_inside_one_another_without_end_are_refused():
     assert len(reduce(or_, [window(1)] * 60 + [itself()]).on(layout(a=3)).query) == 5
-    with pytest.raises(OrdinateError, match="more than 64 relations stand inside one another"):
+    with pytest.raises(OrdinateError, match="more than 64 relations are nested"):
         reduce(or_, [window(1)] * 100)
     deep = "itself"
     for _ in range(400):
         deep = {"kind": "union", "of": [deep]}
-    with pytest.raises(OrdinateError, match="more than 64 relations stand inside one another"):
+    with pytest.raises(OrdinateError, match="more than 64 relations are nested"):
         choose(deep, RELATIONS, "relation")
 
 

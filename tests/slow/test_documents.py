@@ -54,7 +54,7 @@ def test_the_documentation_builds_without_a_warning_and_its_links_lead_somewhere
     assert "No issues found" in done.stdout + done.stderr, done.stdout
     assert broken_site(tmp_path / "site") == []
     reference = sorted((tmp_path / "site" / "reference").glob("*.html"))
-    assert [page.stem for page in reference] == ["core", "index", "lab", "papers"]
+    assert [page.stem for page in reference] == ["core", "index", "lab", "papers", "programs", "tasks"]
     assert not any("<blockquote>" in page.read_text() for page in reference)  # examples are code
 
 

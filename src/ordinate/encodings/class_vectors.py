@@ -100,7 +100,7 @@ class Shaw(
     """
 
     clip: int | None = Field(
-        default=None, ge=1, description="larger distances share a vector; without, they are refused"
+        default=None, ge=1, description="larger distances share a vector; by default they are refused"
     )
     per_head: bool = Field(default=False, description="own vectors for every head")
     std: float = Field(default=0.02, ge=0, description="standard deviation of the first values")
@@ -139,7 +139,7 @@ class Upe(
         default=("multiplier",), min_length=1, description="fields of keys that act alike"
     )
     clip: int | None = Field(
-        default=None, ge=1, description="larger distances share a vector; without, they are refused"
+        default=None, ge=1, description="larger distances share a vector; by default they are refused"
     )
     per_head: bool = Field(default=False, description="own vectors for every head")
     std: float = Field(default=0.02, ge=0, description="standard deviation of the first values")

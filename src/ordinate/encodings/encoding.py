@@ -52,7 +52,7 @@ from ordinate.relations import Pattern, Relation
 
 @dataclass(frozen=True)
 class BuildSpec:
-    """What an encoding is built for: the model's sizes, and where its tokens stand in training."""
+    """What an encoding is built for: the model's sizes, and the layouts of its training."""
 
     trained: tuple[Coordinates, ...]
     """Coordinates of every trained length, the longest last; tokens that the model adds are included."""
@@ -80,7 +80,7 @@ class Terms:
     measured: Coordinates
     """Coordinates of the longest sequence that is measured."""
     columns: int = 32
-    """As many as every encoding that appends columns to a token appends."""
+    """How many columns an encoding that appends columns to a token appends."""
     relation: Relation | None = None
     """The one that is declared for the task."""
     knowledge: str = ""

@@ -51,7 +51,7 @@ class Standing:
         found = self._kept(tokens, lambda: self._ask(tokens))
         if past and _labels(found)[:past] != _labels(self(past)):
             raise OrdinateError(
-                f"the first {past} tokens stand elsewhere in a sequence of {tokens}, and what they said is kept: "
+                f"the first {past} tokens have other coordinates in a sequence of {tokens}, and their keys are cached: "
                 "write use_cache=False"
             )
         return found

@@ -32,7 +32,8 @@ def load(folder: str | Path, *, coordinates: Callable[[int], Coordinates] = in_a
     _find_weights(folder)
     if digest(Standing(coordinates)(entry.trained)) != entry.coordinates:
         raise OrdinateError(
-            f"tokens of {folder} stand elsewhere: write load(folder, coordinates=...) with what put_attention was given"
+            f"tokens of {folder} have other coordinates: write load(folder, coordinates=...) with those that "
+            "put_attention was given"
         )
     config = kind.config_class.from_pretrained(folder, attn_implementation=NAME)
     model = put_attention(

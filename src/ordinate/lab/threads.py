@@ -32,7 +32,7 @@ def keep_freed_memory() -> bool:
     """Tell the C library to keep freed blocks for the next step; return whether it could be told.
 
     A training step allocates and frees the same activations of several megabytes again and again. glibc takes
-    such blocks from the system and gives them back each time, and the system clears every page anew: 10 to
+    such blocks from the system and gives them back each time, and the system clears every page again: 10 to
     15 % of a step. With both thresholds raised the blocks stay in the process, which then never shrinks:
     right for a worker that trains and ends, wrong for a server. Elsewhere than on glibc this does nothing.
 

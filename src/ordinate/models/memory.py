@@ -206,7 +206,7 @@ class Memory(
     precision: Annotated[
         SerializeAsAny[Precision] | None,
         BeforeValidator(lambda v: None if v is None else choose(v, PRECISIONS, "model.precision")),
-    ] = Field(None, description="how FFNs but the readout round, lin or log; not at all without")
+    ] = Field(None, description="how all FFNs except the readout round, lin or log; default no rounding")
 
     @override
     def check_sizes(self) -> None:

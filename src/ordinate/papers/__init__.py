@@ -15,7 +15,7 @@ from ordinate.papers.figure import Figure, Result, published
 
 
 class Figures(Mapping[str, Figure]):
-    """Figures by name. The module of one is imported when the figure is asked for, and has it in its `FIGURES`."""
+    """Figures by name; the module of a figure is imported when the figure is asked for."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self.modules = modules
@@ -125,7 +125,7 @@ OnFigure = Callable[[int, int], None]
 
 
 def reproduce(name: str, scale: str = "laptop", out: Path | str = "reproductions") -> Result:
-    """Train what a figure needs and is missing, measure, judge its claims, and write its report below `out`.
+    """Train the missing runs of a figure, measure, judge its claims, and write its report below `out`.
 
     >>> result = reproduce("symmetry/fig-13", scale="smoke")                    # doctest: +SKIP
     """

@@ -32,17 +32,17 @@ def uniform(*fields: str) -> Uniform:
 
 
 def leap(*fields: str, back: int = 1) -> Leap:
-    """class = both fields, and same place or a leap back, which doubles with every loop of a looped model."""
+    """class = both fields, and whether the key is at the same place or a leap back; leaps double with every loop."""
     return Leap(fields=fields or None, back=back)
 
 
 def absolute() -> Absolute:
-    """Every pair its own class."""
+    """Every pair has a class of its own."""
     return Absolute()
 
 
 def window(back: int, ahead: int = 0, *fields: str, by: By = "ordinate", cyclic: bool = False) -> Window:
-    """Keys at most so many places back or ahead."""
+    """Keys at most `back` places before the query and `ahead` places after it."""
     return Window(back=back, ahead=ahead, fields=fields or None, by=by, cyclic=cyclic)
 
 
@@ -52,7 +52,7 @@ def causal(by: By = "index") -> Causal:
 
 
 def between(query: str | tuple[str, ...] | None = None, key: str | tuple[str, ...] | None = None) -> Between:
-    """Queries of some fields, keys of some fields; None is any."""
+    """Queries of some fields attend to keys of some fields; None is every field."""
 
     def fields(given: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
         return (given,) if isinstance(given, str) else given
@@ -71,7 +71,7 @@ def itself() -> Itself:
 
 
 def where(function: Predicate) -> Where:
-    """Any function of the coordinates."""
+    """The pairs for which a function of the two coordinates is true, or the classes that it returns."""
     return Where(function=function)
 
 

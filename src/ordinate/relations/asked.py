@@ -158,7 +158,7 @@ def _labels(
     count = len(ordinates) + len(indices) if together else len(ordinates) * len(indices)
     if count * len(codes) ** 2 > MADE_UP:
         raise OrdinateError(
-            f"{relation} looks at {count} differences between tokens: write trained=, with the layouts of training"
+            f"{relation} uses {count} differences between tokens: write trained=, with the layouts of training"
         )
     if together:
         behind = torch.cat([ordinates, indices]).unique()[:, None].expand(-1, 2)

@@ -64,7 +64,7 @@ class Relative(Relation):
 
     by: By = "index"
     clip: int | None = Field(
-        None, ge=1, le=FURTHEST, description="larger distances share a class; without, they are refused"
+        None, ge=1, le=FURTHEST, description="larger distances share a class; by default they are refused"
     )
     cyclic: bool = Field(False, description="distances around a ring of all tokens")
 
@@ -133,7 +133,7 @@ class Uniform(Relation):
     """class(i, j) = coordinate of j, whatever i: a position that acts alike on all others (UPE, arXiv 2406.01895)."""
 
     name: ClassVar[str] = "uniform"
-    summary: ClassVar[str] = "class = the key's own coordinate, whatever the query"
+    summary: ClassVar[str] = "class = the key's own coordinate, the same for every query"
     arity: ClassVar[int] = 2
 
     fields: tuple[str, ...] = Field(min_length=1, description="fields of the keys")

@@ -39,7 +39,7 @@ class Window(PlainRelation):
     """-ahead <= ordinate of i - ordinate of j <= back."""
 
     name: ClassVar[str] = "window"
-    summary: ClassVar[str] = "keys at most so many places back or ahead"
+    summary: ClassVar[str] = "keys at most `back` places before and `ahead` places after the query"
 
     back: int = Field(ge=0, le=FURTHEST)
     ahead: int = Field(0, ge=0, le=FURTHEST)

@@ -73,7 +73,7 @@ class Relation(Kind):
 
     @property
     def depth(self) -> int:
-        """How many relations stand inside one another."""
+        """How deeply relations are nested."""
         return 1
 
     def named_fields(self) -> tuple[str, ...]:
@@ -154,9 +154,7 @@ def _parts(value: Any) -> tuple[Relation, ...]:
     except RecursionError:
         deep = DEEPEST + 1
     if deep > DEEPEST:
-        raise OrdinateError(
-            f"relation.of: more than {DEEPEST} relations stand inside one another: write longer lists"
-        )
+        raise OrdinateError(f"relation.of: more than {DEEPEST} relations are nested: write longer lists")
     return parts
 
 

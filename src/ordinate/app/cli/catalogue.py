@@ -42,7 +42,7 @@ def relations(
     shown: Annotated[
         str | None, typer.Option("--show", metavar="TOML", help="Show this relation at a task's tokens.")
     ] = None,
-    task: Annotated[str | None, typer.Option(help="The task that --show looks at.")] = None,
+    task: Annotated[str | None, typer.Option(help="The task whose tokens --show uses.")] = None,
     length: Annotated[
         int | None, typer.Option(help="Its length for --show; default the longest trained one.")
     ] = None,

@@ -60,7 +60,7 @@ def adaptive(
         int | None, typer.Option(min=0, help="K, memories that are found one by the other.")
     ] = None,
     memories: Annotated[
-        int | None, typer.Option(min=1, help="M, all memories; as many as are nested without.")
+        int | None, typer.Option(min=1, help="M, the number of all memories; default the nested ones only.")
     ] = None,
     lags: Annotated[
         str | None,
@@ -69,7 +69,10 @@ def adaptive(
     options: TaskOptions = None,
     heads: Heads = 8,
     layers: Annotated[
-        int | None, typer.Option(min=1, help="Those of Theorem 4.4 without; up to M + 1, a memory each.")
+        int | None,
+        typer.Option(
+            min=1, help="Layers; default those of Theorem 4.4. Up to M + 1, so that each memory has its own."
+        ),
     ] = None,
     bias: BiasName = "lin",
     tmx: Annotated[

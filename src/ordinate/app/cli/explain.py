@@ -26,7 +26,7 @@ def explain(
     text: Annotated[
         str | None,
         typer.Option(
-            "--input", metavar="TEXT", help="The input, as ordinate sample shows it; a drawn one without."
+            "--input", metavar="TEXT", help="The input, as ordinate sample shows it; default a random one."
         ),
     ] = None,
     length: Annotated[

@@ -36,7 +36,8 @@ EngineName = Annotated[
     str, typer.Option("--engine", help="local: processes of this machine; ray: a Ray cluster.")
 ]
 Address = Annotated[
-    str | None, typer.Option(help="Of the Ray cluster, HOST:6379 or auto; a Ray of its own without.")
+    str | None,
+    typer.Option(help="Address of the Ray cluster, HOST:6379 or auto; default a new one on this machine."),
 ]
 Workers = Annotated[int | None, typer.Option(help="Runs side by side; default one a core.")]
 

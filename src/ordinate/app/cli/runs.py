@@ -22,7 +22,7 @@ def runs(
     task: Annotated[str | None, typer.Option(help="Only runs of this task.")] = None,
     model: Annotated[str | None, typer.Option(help="Only runs of this kind of model.")] = None,
     status: Annotated[str | None, typer.Option(help="new, running, done or failed.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the recipe; * stands for anything.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the recipe; * matches anything.")] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="A.B=C", help="Only recipes with this setting; may be repeated."),
@@ -103,7 +103,7 @@ def _pack(store: "Store", records: Sequence["RunRecord"], file: Path, whole: boo
     from ordinate.lab.runs.archive import pack
 
     if not records:
-        raise OrdinateError(f"no runs to pack in {store.root}: ordinate runs lists what there is")
+        raise OrdinateError(f"no runs to pack in {store.root}: ordinate runs lists all runs")
     packed = pack(store, file, [record.id for record in records], whole=whole)
     size = file.stat().st_size
     left = len(records) - len(packed)

@@ -66,7 +66,7 @@ def influence(
         batch = task.sample(size, generator=draw, length=length)
         if batch.coordinates != coordinates:
             raise OrdinateError(
-                f"{task.name!r} draws a new layout for every batch: look at it without words and in the padded format"
+                f"{task.name!r} draws a new layout for every batch: check it without words and in the padded format"
             )
         scored = task.scored(coordinates).any(-1)
         for token in tokens:
@@ -91,7 +91,7 @@ def check(
     seed: int = 0,
     length: int | None = None,
 ) -> list[Finding]:
-    """Return what speaks against the relation; an empty list where nothing was found on `count` samples.
+    """What speaks against the relation, found on `count` samples; an empty list if nothing does.
 
     *Reach*: changing an input beyond the relation's reach in `layers` layers never changes an output.
     *Alike*: pairs of one class change the answer about equally often (outputs above the longest operand left out,

@@ -94,7 +94,7 @@ class Compare(Part):
     """What is compared with what, and where."""
 
     at: tuple[str, ...] = Field(
-        (), description="points such as 'scale=10'; the last one of the recipes without"
+        (), description="points such as 'scale=10'; default the last one of the recipes"
     )
     baseline: str | None = Field(None, description="compare all with this recipe, instead of all pairs")
 

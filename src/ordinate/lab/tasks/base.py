@@ -20,7 +20,7 @@ REDRAWN = 8
 
 
 class Task(Kind, Presentation):
-    """What is computed.
+    """What a model learns to compute: samples, their exact answers, their coordinates, and axes.
 
     A task is an immutable, validated value: `Sum(length=8)`. Its `axes` are the keyword arguments of `sample`
     along which it can be made harder than in training; a task without an axis refuses it. Its `slices` sort

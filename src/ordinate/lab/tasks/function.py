@@ -139,9 +139,7 @@ class Checked:
         if self.symbols is None:
             answers = answers.to(x)
             if not answers.isfinite().all():
-                raise self._wrong(
-                    "it returns a number that is not finite: return finite ones, whatever the inputs"
-                )
+                raise self._wrong("it returns a number that is not finite: return finite ones for all inputs")
             return answers
         if answers.is_floating_point() or answers.is_complex():
             raise self._wrong(f"it returns {answers.dtype}: return whole numbers below {self.symbols}")

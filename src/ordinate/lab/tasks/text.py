@@ -148,7 +148,7 @@ class NextCharacter(
     """
 
     length: int = Field(64, ge=2, le=LONGEST, description=f"characters of a window, 2 to {LONGEST}")
-    corpus: str = Field("", description="a folder of files *.txt; docstrings of Python without")
+    corpus: str = Field("", description="a folder of files *.txt; default docstrings of Python")
     held_out: bool = Field(False, description="draw from what training does not see, as tests do")
 
     @property

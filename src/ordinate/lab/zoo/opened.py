@@ -92,7 +92,7 @@ def evaluate(
     length: int | None = None,
     seed: int = 0,
 ) -> Scores:
-    """Measure a model, or the one of this name, along axes and by a slice; those of its recipe where neither is given.
+    """Measure a model, given as such or by name, along axes and by a slice; default the axes of its recipe.
 
     `length` is that of slices and of axes other than the length. Models measured with the same seed meet the same
     samples.
@@ -127,7 +127,7 @@ def evaluate(
 
 
 def load(name: str | Run, store: Store | str = "runs", step: int | None = None) -> Model:
-    """The weights of a run, at a step or at its end; of a model of the package; or of a compiled program.
+    """Open the model of a run (at a step or at its end), a model of the package, or a compiled program.
 
     >>> load("addition-relation")                                                # doctest: +ELLIPSIS
     Encoder(...)

@@ -32,7 +32,7 @@ def _parts(value: Any) -> tuple[Arithmetic, ...]:
 class Mixed(
     DigitTask,
     name="arithmetic",
-    summary="several operations in one task, told apart by their sign",
+    summary="several operations in one task, distinguished by their sign",
     axes=("length",),
 ):
     """Several operations, one a batch: 123 + 4095 gives 4218, and 5 x 4297 gives 21485.

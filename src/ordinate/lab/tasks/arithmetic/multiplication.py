@@ -43,7 +43,7 @@ class Multiplication(
         None,
         ge=0,
         le=10,
-        description="with `mixed`: the larger, the more often multipliers are long; 1 without",
+        description="with `mixed`: the larger, the more often multipliers are long; default 1",
     )
     sparse: float | None = Field(
         None, gt=0, le=1, description="share of multipliers with zeros for half of their digits, above 0 to 1"

@@ -41,7 +41,7 @@ class _Falling(Kernel):
     """Kernels without an end, unless they are cut."""
 
     cut: int | None = Field(
-        None, ge=1, le=2**20, description="weights from this lag on are 0; no end without"
+        None, ge=1, le=2**20, description="weights from this lag on are 0; by default there is no end"
     )
 
     @abstractmethod

@@ -110,7 +110,7 @@ class Readout(Kind):
 class Sum(Readout, name="sum", summary="sum of the memories, or a weighted one"):
     """w_1 m_1 + w_2 m_2 + ...; all weights 1 where none are given."""
 
-    weights: tuple[float, ...] = Field((), description="one for each memory; all 1 without")
+    weights: tuple[float, ...] = Field((), description="one for each memory; default all 1")
 
     @override
     def check(self, memories: int, tokens: Tokens | None) -> None:

@@ -37,7 +37,7 @@ class Line:
 
 
 def advise(asked: Memory | Task) -> list[Line]:
-    """Depth, heads, width, dot product and bias, in this order, for a task or for a memory that was found in one.
+    """The depth, heads, width, dot product and bias, in this order, that a task or a memory found in one needs.
 
     >>> from ordinate.lab.tasks import make_task
     >>> lines = advise(make_task("decaying-memory"))
@@ -113,7 +113,7 @@ def _adaptive(memory: Memory) -> tuple[Line, Line, Line, Line]:
             "depth",
             math.floor(math.log2(memory.levels)) + 2,
             f"about log2({memory.levels}) + 2 layers",
-            f"{rounds} selected by what stands elsewhere, at any of {memory.used[-1]} places",
+            f"{rounds} selected by tokens elsewhere, at any of {memory.used[-1]} places",
             "arXiv 2402.09268: k hops in O(log k) layers",
         )
         heads = Line(

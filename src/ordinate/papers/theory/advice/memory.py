@@ -78,7 +78,7 @@ class Memory:
         sizes = " and ".join(f"{size:.1f}" for size in self.sizes)
         return (
             f"at length {lengths}: {used} tokens ever count, {sizes} in one sample, in the mean; "
-            f"{self.samples} samples, every token drawn anew"
+            f"{self.samples} samples, every token replaced by another draw"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -140,7 +140,9 @@ def draw_probe(
     batch = doubled(task, task.sample(count, generator=generator, length=length))
     free = task.free(batch.coordinates, length)
     if not free:
-        raise OrdinateError(f"no token of {task.name!r} can be drawn anew on its own: nothing can be learned")
+        raise OrdinateError(
+            f"no token of {task.name!r} can be replaced by another draw on its own: nothing can be learned"
+        )
     if answer is None:
         answer = _busiest(task, Batch(batch.input[:PILOT], batch.target[:PILOT], batch.coordinates), free)
     changes = redrawn(task, batch, answer, keys or free, REPEATS, generator, report)
