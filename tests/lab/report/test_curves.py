@@ -140,6 +140,24 @@ def test_what_was_trained_is_named_away_from_the_values(inside, height):
     assert name.get_position()[1] == height
 
 
+def test_the_name_of_a_range_hides_no_value():
+    high = Series("standard", "second", [1, 2, 3], [[1.0, 0.1, 0.1]] * 2, published={1: 0.9})
+    low = Series("positional", "first", [1, 2, 3], [[1e-5, 1e-4, 1e-4]] * 2)
+    for percent in (True, False):
+        figure = value_curves([Panel("sum", "c", "error", [high, low], trained_to=1, percent=percent)])
+        (axes,) = figure.axes
+        (name,) = (text for text in axes.texts if text.get_text() == "in distribution")
+        figure.draw_without_rendering()
+        box = name.get_window_extent()
+        covered = [
+            value
+            for line in axes.lines
+            for value in axes.transData.transform(line.get_xydata())
+            if box.contains(*value)
+        ]
+        assert covered == []
+
+
 def test_one_row_is_no_median():
     alone = Series("exact", "first", [1.0, 2.0], [[1.0, 2.0]], {})
     figure = value_curves([Panel("", "x", "y", [alone])])

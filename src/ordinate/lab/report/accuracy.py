@@ -19,9 +19,6 @@ DECADES = 15
 MOST_TICKS = 12
 """unless they have more points than can be written side by side."""
 
-HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)
-"""Where the name of a shaded range may stand, the best ones first."""
-
 
 def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
     """Draw exact match against the axis, one panel a task; wide ranges get a logarithmic axis.
@@ -53,22 +50,7 @@ def _accuracies(axes: Axes, panel: Panel) -> None:
     if panel.trained_to is not None and panel.trained_to >= ticks[0]:
         beyond = [t for t in ticks if t > panel.trained_to]
         end = float(np.sqrt(panel.trained_to * beyond[0])) if beyond else right
-        shade(axes, left, end, "in training", at=_free_height(panel, left, end))
+        shade(axes, left, end, "in training")
     if panel.reach is not None and panel.reach < right:
-        shade(
-            axes, panel.reach + 0.5, right, "out of reach", at=_free_height(panel, panel.reach + 0.5, right)
-        )
+        shade(axes, panel.reach + 0.5, right, "out of reach")
     axes.set_xlim(left, right)
-
-
-def _free_height(panel: Panel, left: float, right: float) -> float:
-    """The height, as a share, that is furthest from every value of a range of x; the middle among equals."""
-    there = [
-        value
-        for series in panel.series
-        for x, column in zip(series.x, series.table.T, strict=True)
-        if left <= x <= right
-        for value in column[np.isfinite(column)]
-    ]
-    free = [min((abs(height - value) for value in there), default=1.0) for height in HEIGHTS]
-    return HEIGHTS[int(np.argmax(np.round(free, 2)))]

@@ -173,25 +173,53 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
         return
     beyond = [t for t in ticks if t > trained_to]
     right = (trained_to + beyond[0]) / 2 if beyond else end
-    shade(axes, left, right, "in distribution", at=0.97, va="top")
+    shade(axes, left, right, "in distribution")
 
 
-def shade(axes: Axes, left: float, right: float, name: str, *, at: float, va: str = "center") -> None:
-    """Shade a range of x and name it in the shade at this share of the height, readable over lines."""
+HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)
+"""Where the name of a shaded range may stand, the best ones first."""
+ROOM = 0.2
+"""The share of the height that a name takes on each side of its middle."""
+
+
+def shade(axes: Axes, left: float, right: float, name: str, *, at: float | None = None) -> None:
+    """Shade a range of x and name it there, at a share of the height or where there is room.
+
+    A name without room stands over the curves, on a ground that they shine through.
+    """
+    free, room = _free_height(axes, left, right)
+    ground = {"facecolor": PAPER, "alpha": 0.8, "edgecolor": "none", "pad": 1}
     axes.axvspan(left, right, color=INK, alpha=0.07, lw=0, zorder=0)
     axes.text(
         float(np.sqrt(left * right)) if axes.get_xscale() == "log" else (left + right) / 2,
-        at,
+        free if at is None else at,
         name,
         transform=axes.get_xaxis_transform(),
         rotation=90,
         ha="center",
-        va=va,
+        va="center",
         fontsize=points(8),
         color=GREY,
-        bbox={"facecolor": PAPER, "alpha": 0.8, "edgecolor": "none", "pad": 1},
+        bbox=ground if at is None and room < ROOM else None,
         zorder=5,
     )
+
+
+def _free_height(axes: Axes, left: float, right: float) -> tuple[float, float]:
+    """The height that is furthest from every curve over a range of x, the middle among equals, and how far that is."""
+    share = axes.transData - axes.transAxes
+    top = axes.get_ylim()[1]  # asks for the limits too, which until then may not be those of what was drawn
+    (start, _), (end, _) = share.transform([(left, top), (right, top)])
+    there: list[float] = []
+    for line in axes.lines:
+        x, y = share.transform(np.asarray(line.get_xydata(), dtype=np.float64)).T
+        x, y = x[np.isfinite(y)], y[np.isfinite(y)]
+        there.extend(y[(start <= x) & (x <= end)])
+        if len(x) and x[0] <= (start + end) / 2 <= x[-1]:
+            there.append(float(np.interp((start + end) / 2, x, y)))
+    room = [min((abs(height - value) for value in there), default=1.0) for height in HEIGHTS]
+    best = int(np.argmax(np.round(room, 2)))
+    return HEIGHTS[best], room[best]
 
 
 def draw_losses(axes: Axes, panel: Panel) -> None:
