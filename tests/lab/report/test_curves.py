@@ -141,8 +141,8 @@ def test_what_was_trained_is_named_away_from_the_values(inside, height):
 
 
 def test_the_name_of_a_range_hides_no_value():
-    high = Series("standard", "second", [1, 2, 3], [[1.0, 0.1, 0.1]] * 2, published={1: 0.9})
-    low = Series("positional", "first", [1, 2, 3], [[1e-5, 1e-4, 1e-4]] * 2)
+    high = Series("standard", "second", [1, 2, 3], [[1.0, 0.6, 0.6]] * 2, published={1: 0.62})
+    low = Series("positional", "first", [1, 2, 3], [[0.22, 0.1, 0.1]] * 2)
     for percent in (True, False):
         figure = value_curves([Panel("sum", "c", "error", [high, low], trained_to=1, percent=percent)])
         (axes,) = figure.axes

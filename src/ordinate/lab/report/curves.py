@@ -176,7 +176,7 @@ def _shade_trained(axes: Axes, trained_to: float | int | None, ticks: list[float
     shade(axes, left, right, "in distribution")
 
 
-HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2)
+HEIGHTS = (0.5, *(0.5 + sign * step / 40 for step in range(1, 13) for sign in (1, -1)))
 """Where the name of a shaded range may stand, the best ones first."""
 ROOM = 0.2
 """The share of the height that a name takes on each side of its middle."""
@@ -215,10 +215,10 @@ def _free_height(axes: Axes, left: float, right: float) -> tuple[float, float]:
         x, y = share.transform(np.asarray(line.get_xydata(), dtype=np.float64)).T
         x, y = x[np.isfinite(y)], y[np.isfinite(y)]
         there.extend(y[(start <= x) & (x <= end)])
-        if len(x) and x[0] <= (start + end) / 2 <= x[-1]:
+        if line.get_linestyle() != "None" and len(x) and x[0] <= (start + end) / 2 <= x[-1]:
             there.append(float(np.interp((start + end) / 2, x, y)))
     room = [min((abs(height - value) for value in there), default=1.0) for height in HEIGHTS]
-    best = int(np.argmax(np.round(room, 2)))
+    best = int(np.argmax(np.round(room, 3)))
     return HEIGHTS[best], room[best]
 
 
