@@ -1,11 +1,15 @@
 """Training data: a batch is a function of seed and step."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
+from ordinate.lab.training import Recipe, Training, train
 from ordinate.lab.training.data import Data
+from ordinate.models import ResidualEncoder
 
 SUM = make_task("sum", length=4)
 VARIABLE = make_task("sum", length=4, variable=True)
@@ -56,3 +60,14 @@ def test_a_batch_larger_than_the_set_is_the_set():
     data = Data(SUM, batch=100, samples=10, seed=0)
     assert data.epoch == 1
     assert len(data.at(0).input) == 10
+
+
+def test_a_fixed_set_of_changing_layouts_is_refused_before_a_run_begins(tmp_path):
+    task = make_task("addition", digits=2, format={"kind": "variable"})
+    assert task.layouts > 1
+    recipe = Recipe(
+        name="changing", task=task, model=ResidualEncoder(), training=Training(samples=8, steps=1)
+    )
+    with pytest.raises(OrdinateError, match=r"leave training\.samples out"):
+        train(recipe, store=str(tmp_path / "runs"))
+    assert not list((tmp_path / "runs").glob("**/seed-*"))

@@ -24,6 +24,15 @@ def batch_size(task: Task, batch: int, samples: int | None) -> int:
     return batch if samples is None else min(batch, samples_each(task, samples))
 
 
+def check_samples(task: Task, samples: int | None) -> None:
+    """Refuse a fixed set of samples of a task whose layout changes from batch to batch."""
+    if samples is not None and task.layouts > 1:
+        raise OrdinateError(
+            f"training.samples: {task.name!r} draws a new layout for every batch, so its data are always "
+            "fresh; leave training.samples out"
+        )
+
+
 class Data:
     """Batches of a task for one seed, all samples of a batch of one length.
 
@@ -37,12 +46,8 @@ class Data:
         self.lengths = task.lengths()
         self.sets: dict[int, Batch] = {}
         self.batch = batch
+        check_samples(task, samples)
         if samples is not None:
-            if task.layouts > 1:
-                raise OrdinateError(
-                    f"training.samples: {task.name!r} draws a new layout for every batch, so its data are always "
-                    "fresh; leave training.samples out"
-                )
             each = samples_each(task, samples)
             self.batch = batch_size(task, batch, samples)
             self.sets = {

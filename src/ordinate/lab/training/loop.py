@@ -14,6 +14,7 @@ from ordinate.lab.evaluation.points import Point
 from ordinate.lab.runs import Run, Store, status_now
 from ordinate.lab.runs.lock import held
 from ordinate.lab.seeds import derive
+from ordinate.lab.training.data import check_samples
 from ordinate.lab.training.ensemble import ensemble_losses
 from ordinate.lab.training.initial import untrained_model
 from ordinate.lab.training.interrupt import Stopped, StopRequest
@@ -53,6 +54,7 @@ def train(
     world.check(len(seeds))
     device = world.device(resolve_device(recipe.training.device))
     check_memory(recipe, len(seeds))
+    check_samples(recipe.task, recipe.training.samples)
     check_measured(recipe, untrained_model(recipe, seeds[0], store))
     document = recipe.to_dict()
     with world.joined(device), world.store(store) as written:
