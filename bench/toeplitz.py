@@ -13,12 +13,12 @@ from bench.growth import slope
 from bench.relations import both_ways, times
 from bench.rows import Progress, Row, at_least, at_most
 from bench.settings import Settings, Shape
-from ordinate.attention.decay import by_transform, decay_attention, toeplitz_attention
-from ordinate.encodings.helpers import by_lag
+from ordinate.lab.architectures import Memory
+from ordinate.lab.architectures.decay import by_lag, by_transform, decay_attention, toeplitz_attention
 from ordinate.lab.evaluation.cost import Call, seconds_of
 from ordinate.lab.tasks import make_task
 from ordinate.lab.threads import threads
-from ordinate.models import Memory, build_model
+from ordinate.models import build_model
 
 SUMMARY = (
     "heads of fixed kernels by FFT: growth to 64 k tokens, equality with pairs laid out, a training step"

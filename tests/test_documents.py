@@ -119,8 +119,9 @@ def test_the_task_and_the_encoding_of_contributing_work(forgotten):
     import torch
 
     from ordinate.encodings import BuildSpec, NoPosition
+    from ordinate.lab.architectures import Standard
     from ordinate.lab.tasks import make_task
-    from ordinate.models import Standard, build_model
+    from ordinate.models import build_model
 
     *task_codes, encoding_code, _ = python_blocks("CONTRIBUTING.md")
     names: dict = {"__name__": "contributing"}

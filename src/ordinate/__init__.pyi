@@ -28,6 +28,8 @@ from ordinate.encodings import Significance as Significance
 from ordinate.encodings import Sinusoidal as Sinusoidal
 from ordinate.encodings import Upe as Upe
 from ordinate.errors import OrdinateError as OrdinateError
+from ordinate.lab.architectures import Positional as Positional
+from ordinate.lab.architectures import Standard as Standard
 from ordinate.lab.evaluation import sweep as sweep
 from ordinate.lab.explain import explain as explain
 from ordinate.lab.programs.collection import find_program as find_program
@@ -46,8 +48,6 @@ from ordinate.lab.training import train as train
 from ordinate.lab.zoo import evaluate as evaluate
 from ordinate.lab.zoo import load as load
 from ordinate.lab.zoo import verify_file as verify_file
-from ordinate.models import Positional as Positional
-from ordinate.models import Standard as Standard
 from ordinate.models import Transformer as Transformer
 from ordinate.papers import FIGURES as FIGURES
 from ordinate.papers import reproduce as reproduce

@@ -7,22 +7,13 @@ change no other row, nor any gradient of these.
 import pytest
 import torch
 
-from ordinate.attention import (
-    FORMS,
-    ContentAttention,
-    HybridAttention,
-    PositionalAttention,
-    attend,
-    captured,
-    dense,
-    dense_attention,
-    sparse_attention,
-)
+from ordinate.attention import FORMS, attend, captured, dense, dense_attention, sparse_attention
 from ordinate.attention.classes import is_sparse
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, Combined, OneHot, Pairwise
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
+from ordinate.lab.architectures import ContentAttention, HybridAttention, PositionalAttention
 from ordinate.relations import relative
 from ordinate.relations import window as near
 from tests.attention.pairs import FORMS as OPERANDS

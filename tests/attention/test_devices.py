@@ -5,27 +5,21 @@ import torch
 from torch import nn
 from transformers import BertModel
 
-from ordinate.attention import (
-    FORMS,
-    LOOKS,
-    ContentAttention,
-    HybridAttention,
-    MemoryAttention,
-    PositionalAttention,
-    TableAttention,
-    attend,
-    captured,
-    dense,
-    dense_attention,
-    densify,
-    sparse_attention,
-)
-from ordinate.attention.decay import by_transform
+from ordinate.attention import FORMS, attend, captured, dense, dense_attention, sparse_attention
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, Combined, Encoding, OneHot, Pairwise, RpeLin, Shaw
 from ordinate.hub import put_attention
+from ordinate.lab.architectures import (
+    LOOKS,
+    ContentAttention,
+    HybridAttention,
+    MemoryAttention,
+    PositionalAttention,
+)
+from ordinate.lab.architectures.decay import by_transform
+from ordinate.lab.programs.table import TableAttention, densify
 from ordinate.relations import causal, everywhere, relative
 from ordinate.relations import window as near
 from tests.attention.pairs import FORMS as OPERANDS

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.attention import attention_scores, attention_weights, mix
-from ordinate.attention.dot_product import hard_weights
 from ordinate.encodings import Pairs
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures.memory_attention import hard_weights
 from ordinate.relations import Pattern
 
 

@@ -5,8 +5,9 @@ import torch
 
 from ordinate.attention import captured, hooks, patched
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.tasks import make_task
-from ordinate.models import Positional, Standard, build_model
+from ordinate.models import build_model
 
 TASK = make_task("sum", length=4)
 PLACES = ("query", "key", "scores", "weights", "values", "output")

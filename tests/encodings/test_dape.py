@@ -6,14 +6,15 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention import MemoryAttention, hooks, patched
-from ordinate.attention.concat import ContentAttention
+from ordinate.attention import hooks, patched
 from ordinate.attention.heads import ContentKeys
-from ordinate.attention.memory import DotProducts
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Combined, Encoding, Pairwise, dape
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MemoryAttention
+from ordinate.lab.architectures.concat_attention import ContentAttention
+from ordinate.lab.architectures.memory_attention import DotProducts
 from ordinate.relations import causal, relative, window
 
 HEADS, LAYERS = 2, 2

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from ordinate.encodings import ENCODINGS, EncodingSettings
 from ordinate.kinds import Kind
+from ordinate.lab.architectures import MODELS
 from ordinate.lab.tasks import TASKS, Task
 from ordinate.lab.training.optimizer import Optimizer
 from ordinate.lab.training.recipe import Evaluation, Initial, Pick, Recipe, Training, set_dotted
-from ordinate.models import MODELS, ModelSettings
+from ordinate.models import ModelSettings
 from ordinate.relations import RELATIONS, Relation
 
 WHOLE = st.sampled_from(

@@ -12,9 +12,10 @@ from ordinate.attention import ContentClass
 from ordinate.encodings import ENCODINGS, Alibi, NoPosition, Pairwise, Rope, Shaw
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MODELS
 from ordinate.lab.tasks import TASKS, make_task
 from ordinate.lab.tasks.arithmetic.digits import TIMES
-from ordinate.models import MODELS, ResidualEncoder, build_model
+from ordinate.models import ResidualEncoder, build_model
 from ordinate.models.encoder import NULL_LOOP, GatedPerceptron
 from ordinate.relations import aligned, leap, uniform, window
 

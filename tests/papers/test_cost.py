@@ -2,8 +2,9 @@
 
 import pytest
 
+from ordinate.lab.architectures import Positional
 from ordinate.lab.tasks import make_task
-from ordinate.models import Positional, build_model
+from ordinate.models import build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.positional.cost import MODELS, SIZES, measure
 from tests.papers.inline import Inline

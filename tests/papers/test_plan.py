@@ -4,13 +4,14 @@ import pytest
 import torch
 
 from ordinate.encodings import Alibi, KerpleLog, NoPosition
+from ordinate.lab.architectures import Positional
 from ordinate.lab.evaluation.cost import operations, peak_bytes
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.threads import threads
 from ordinate.lab.training import Recipe, Training
 from ordinate.lab.training.price import Price, calls_of, price
-from ordinate.models import Positional, ResidualEncoder, build_model
+from ordinate.models import ResidualEncoder, build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.plan import Gpu, plan
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 import torch._dynamo  # an optimiser imports it at its first step: once here, and not in every process
 
+from ordinate.lab.architectures import MODELS
 from ordinate.lab.runs import Store
 from ordinate.lab.training import Recipe, train
-from ordinate.models import MODELS
 
 KILLS = 25
 """For each of the eight recipes."""

@@ -155,21 +155,6 @@ def present_weights(
     return torch.where(some, scores, 0.0).softmax(-1) * some
 
 
-def hard_weights(scores: Float[Tensor, "*batch head query key"]) -> Float[Tensor, "*batch head query key"]:
-    """Hard retrieval (Xu et al. 2020, arXiv 2009.14658): 1 for the key with the highest score, the first of several.
-
-    Its gradient is that of the softmax, straight through; rows without any key are zeros.
-
-    >>> hard_weights(torch.tensor([[[0.0, 2.0, 1.0]]])).tolist()
-    [[[0.0, 1.0, 0.0]]]
-    """
-    soft = present_weights(scores, normalised=True)
-    place = scores.argmax(-1, keepdim=True)
-    one = torch.zeros_like(scores).scatter(-1, place, 1.0)
-    hard = torch.where(scores.gather(-1, place) > float("-inf"), one, 0.0)
-    return hard + soft - soft.detach()
-
-
 def mix(
     weights: Float[Tensor, "*#batch head query key"], values: Float[Tensor, "*batch head key dim"]
 ) -> Float[Tensor, "*batch head query dim"]:

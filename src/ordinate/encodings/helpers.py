@@ -73,14 +73,3 @@ def by_distance(values: Float[Tensor, "head distance"]) -> Float[Tensor, "head q
              [1., 0.]]])
     """
     return by_difference(torch.cat([values[:, 1:].flip(-1), values], dim=-1))
-
-
-def by_lag(values: Float[Tensor, "head lag"]) -> Float[Tensor, "head query key"]:
-    """M[i, j] = values of i - j, which are given in the order 0 .. n - 1, and -inf where the key is ahead.
-
-    >>> by_lag(torch.tensor([[0.0, 1.0]]))
-    tensor([[[0., -inf],
-             [1., 0.]]])
-    """
-    ahead = values.new_full((len(values), values.shape[-1] - 1), float("-inf"))
-    return by_difference(torch.cat([ahead, values], dim=-1))

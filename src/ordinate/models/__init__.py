@@ -1,28 +1,14 @@
-"""Models: Transformers assembled from parts, and the one table of their kinds."""
+"""Models: what all of them share, the residual encoder, and `od.Transformer`, a whole model over a declared structure.
+
+The kinds that recipes name, those of the papers among them, are listed in `ordinate.lab.architectures`.
+"""
 
 import torch
 
-from ordinate.models.concat import (
-    ABLATION,
-    MIXED_TYPES,
-    ConcatBlock,
-    ConcatTransformer,
-    Hybrid,
-    Positional,
-    Standard,
-)
-from ordinate.models.decoder import Decoder, PositionalDecoder
 from ordinate.models.encoder import Encoder, ResidualEncoder
 from ordinate.models.inputs import Problem
-from ordinate.models.memory import Ffn, Memory, MemoryTransformer, NoNorm, PostNorm, PreNorm
-from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.models.settings import Model, ModelSettings
 from ordinate.models.transformer import Transformer
-
-MODELS: dict[str, type[ModelSettings]] = {
-    kind.name: kind
-    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory)
-}
 
 
 def build_model(settings: ModelSettings, task: Problem, *, seed: int) -> Model:
@@ -33,29 +19,11 @@ def build_model(settings: ModelSettings, task: Problem, *, seed: int) -> Model:
 
 
 __all__ = [
-    "ABLATION",
-    "MIXED_TYPES",
-    "MODELS",
-    "ConcatBlock",
-    "ConcatTransformer",
-    "Decoder",
     "Encoder",
-    "Ffn",
-    "Hybrid",
-    "LogsOfWholeNumbers",
-    "Memory",
-    "MemoryTransformer",
     "Model",
     "ModelSettings",
-    "NoNorm",
-    "Positional",
-    "PositionalDecoder",
-    "PostNorm",
-    "PreNorm",
-    "Precision",
+    "Problem",
     "ResidualEncoder",
-    "Standard",
     "Transformer",
-    "WholeNumbers",
     "build_model",
 ]

@@ -26,7 +26,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, model_v
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.attention import FORMS, ConcatAttention, Content, Form, MultiHead
+from ordinate.attention import FORMS, Content, Form
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, Shaw
 from ordinate.kinds import choose
@@ -95,9 +95,8 @@ class GatedPerceptron(nn.Module):
 class ResidualBlock(nn.Module):
     """Attention and a perceptron, each added to its input."""
 
-    def __init__(self, attention: MultiHead | ConcatAttention, perceptron: nn.Module, dropout: float) -> None:
+    def __init__(self, width: int, attention: nn.Module, perceptron: nn.Module, dropout: float) -> None:
         super().__init__()
-        width = attention.width
         self.attention, self.perceptron = attention, perceptron
         self.norm_attention, self.norm_perceptron = nn.LayerNorm(width), nn.LayerNorm(width)
         self.dropout = Dropout(dropout)
@@ -125,7 +124,7 @@ class Encoder(Model):
         self,
         task: Problem,
         settings: "ResidualEncoder",
-        attentions: Sequence[MultiHead | ConcatAttention],
+        attentions: Sequence[nn.Module],
         encoding: Encoding,
         *,
         embed_positions: bool = True,
@@ -137,7 +136,8 @@ class Encoder(Model):
         self.encode = nn.Linear(task.features + (encoding.extra_features if embed_positions else 0), width)
         perceptron = GatedPerceptron if settings.gated else Perceptron
         self.layers = nn.ModuleList(
-            ResidualBlock(attention, perceptron(width, hidden), settings.dropout) for attention in attentions
+            ResidualBlock(width, attention, perceptron(width, hidden), settings.dropout)
+            for attention in attentions
         )
         self.norm = nn.LayerNorm(width)
         self.decode = nn.Linear(width, task.outputs)

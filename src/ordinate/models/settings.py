@@ -16,7 +16,6 @@ from ordinate.encodings import (
     Encoding,
     EncodingSettings,
     OneHot,
-    VectorEncoding,
 )
 from ordinate.kinds import Kind, choose
 from ordinate.models.inputs import Inputs, Problem
@@ -84,11 +83,3 @@ class ModelSettings(Kind):
         spec = BuildSpec(tuple(trained), layers, self.heads, head_dim)
         built = [settings.build(spec) for settings in self.encoding]
         return built[0] if len(built) == 1 else Combined(*built)
-
-
-def needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
-    """Refuse encodings that positional attention cannot read."""
-    if len(encodings) != 1 or not issubclass(encodings[0].builds, VectorEncoding):
-        raise ValueError(
-            "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
-        )

@@ -13,10 +13,10 @@ from typing import Any
 from torch import nn
 
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.architectures.memory import Ffn, MemoryTransformer
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories import PROPOSITION_4_2, WORKED_EXAMPLE, AdaptiveMemory
 from ordinate.lab.training.recipe import apply_change
-from ordinate.models.memory import Ffn, MemoryTransformer
 from ordinate.papers.theory.adaptive import Plan, build_adaptive, check_errors, plan_layers, told_apart_heads
 from ordinate.papers.theory.biases import find_bias
 from ordinate.papers.theory.construct import build_model, find_readout, weights_of

@@ -7,11 +7,12 @@ import torch
 
 from ordinate.attention import hooks
 from ordinate.encodings import Pairwise
+from ordinate.lab.architectures import Memory
 from ordinate.lab.evaluation.sweep import measure, test_set
 from ordinate.lab.explain import ablate, class_vectors
 from ordinate.lab.explain.parts import attention_parts, class_parts, run_without
 from ordinate.lab.tasks import make_task
-from ordinate.models import Memory, ResidualEncoder, build_model
+from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import ABSENT, aligned, leap, window
 
 

@@ -7,23 +7,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention import Dp, Tmx, captured
+from ordinate.attention import captured
 from ordinate.encodings import Pairwise
 from ordinate.errors import OrdinateError
-from ordinate.lab.explain import Pass, explain, rollout
-from ordinate.lab.explain.effect import effects
-from ordinate.lab.seeds import generator
-from ordinate.lab.tasks import make_task
-from ordinate.models import (
+from ordinate.lab.architectures import (
     Decoder,
+    Dp,
     Hybrid,
     Memory,
     Positional,
     PositionalDecoder,
-    ResidualEncoder,
     Standard,
-    build_model,
+    Tmx,
 )
+from ordinate.lab.explain import Pass, explain, rollout
+from ordinate.lab.explain.effect import effects
+from ordinate.lab.seeds import generator
+from ordinate.lab.tasks import make_task
+from ordinate.models import ResidualEncoder, build_model
 from ordinate.relations import leap
 
 SUM, HOPS = make_task("sum", length=4), make_task("k-hop", length=6, hops=1)

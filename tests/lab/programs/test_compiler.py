@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ordinate.attention import captured
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import ConcatTransformer
 from ordinate.lab.programs.collection import PROGRAMS
 from ordinate.lab.programs.compiler.bounds import error_bound
 from ordinate.lab.programs.compiler.columns import choose_columns
@@ -32,7 +33,6 @@ from ordinate.lab.programs.language import (
 from ordinate.lab.programs.machine import Machine
 from ordinate.lab.programs.program import Program
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import ConcatTransformer
 
 SMALL = Range(-4, 4, whole=True)
 

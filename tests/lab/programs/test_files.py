@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from ordinate.attention import PositionalAttention, TableAttention
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import ConcatTransformer, Positional, PositionalAttention
 from ordinate.lab.programs.collection import PROGRAMS
 from ordinate.lab.programs.compiler.compile import compile_program, run
 from ordinate.lab.programs.files import load, save
+from ordinate.lab.programs.table import TableAttention
 from ordinate.lab.runs.files import read_json, write_tensors
 from ordinate.lab.tasks import make_task
-from ordinate.models import ConcatTransformer, Positional, build_model
+from ordinate.models import build_model
 
 
 @pytest.mark.parametrize(("dense", "kind"), [(False, TableAttention), (True, PositionalAttention)])

@@ -4,12 +4,13 @@ import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from ordinate.lab.architectures import Decoder
 from ordinate.lab.explain import Ablated, Ablation, class_vectors, explain
 from ordinate.lab.report.answers import answer_places
 from ordinate.lab.report.classes import class_maps, map_of
 from ordinate.lab.report.explanation import ablation_bars, attention_grid, output_labels, used_positions
 from ordinate.lab.tasks import make_task
-from ordinate.models import Decoder, ResidualEncoder, build_model
+from ordinate.models import ResidualEncoder, build_model
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import Memory
 from ordinate.lab.evaluation.sweep import measure, test_set
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories import PROPOSITION_4_2, WORKED_EXAMPLE, AdaptiveMemory, FixedMemory
 from ordinate.lab.tasks.memories.readouts import Ngram, Relus
-from ordinate.models import Memory, build_model
+from ordinate.models import build_model
 
 from . import brute_force
 

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from ordinate.lab.architectures import Positional
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, train
-from ordinate.models import Positional, build_model
+from ordinate.models import build_model
 
 
 @pytest.mark.parametrize("kind", ["positional", "standard"])

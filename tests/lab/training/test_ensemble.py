@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.training import Recipe, train
 from ordinate.lab.training.ensemble import loss
-from ordinate.models import Positional, Standard
 
 
 def recipe(model="positional", name="small", **training):

@@ -4,11 +4,12 @@ import pytest
 import torch
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import Positional
 from ordinate.lab.runs import Store
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Evaluation, Recipe, Training, load_model, starting_from, train
 from ordinate.lab.training.initial import add_noise, weights_file
-from ordinate.models import Positional, build_model
+from ordinate.models import build_model
 
 RECIPE = Recipe(
     name="first",

@@ -4,10 +4,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.lab.architectures import Positional
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training.ensemble import loss
 from ordinate.lab.training.parallel import World
-from ordinate.models import Positional, build_model
+from ordinate.models import build_model
 
 TASK = make_task("sum", length=3)
 

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.tasks import make_task
-from ordinate.models import Positional, Standard, build_model
+from ordinate.models import build_model
 from ordinate.papers.theory.learnability import Norms, column_norm, measure_norms, spectral_norm, theorem_6_1
 
 TASK = make_task("sum", length=4)

@@ -33,7 +33,7 @@ def encodings() -> Result:
 def models() -> Result:
     """List the kinds of models, with the settings a recipe can give."""
     from ordinate.kinds import describe
-    from ordinate.models import MODELS
+    from ordinate.lab.architectures import MODELS
 
     return _list("models", [describe(kind) for kind in MODELS.values()], "name", "summary", "options")
 

@@ -70,9 +70,9 @@ def runs(
 def _check(task: str | None, model: str | None, status: str | None) -> None:
     """Refuse names that no run can have."""
     from ordinate.kinds import hint
+    from ordinate.lab.architectures import MODELS
     from ordinate.lab.runs.record import STATUSES
     from ordinate.lab.tasks import TASKS
-    from ordinate.models import MODELS
 
     known: Iterable[str]
     for word, value, known in (

@@ -5,6 +5,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import ConcatTransformer
+from ordinate.lab.architectures.concat import append_dummy
 from ordinate.lab.explain.effect import Report, effects, readout
 from ordinate.lab.explain.explanation import Explanation, Output, Step, Token, walk
 from ordinate.lab.explain.passes import rollout, watch
@@ -13,8 +15,7 @@ from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.arithmetic import DigitTask
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Answers, Batch
-from ordinate.models import ConcatTransformer, Encoder
-from ordinate.models.concat import append_dummy
+from ordinate.models import Encoder
 
 MOST_TOKENS = 256
 """An explanation holds every pair of tokens in every head."""

@@ -9,11 +9,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ordinate.attention import captured
+from ordinate.lab.architectures import ConcatTransformer
 from ordinate.lab.explain.passes import Pass
 from ordinate.lab.programs.compiler.labels import Labels, Message
 from ordinate.lab.tasks.arithmetic.carries import CarryChain
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import ConcatTransformer
 
 
 def rounded(values: Float[Tensor, "*shape"]) -> Any:

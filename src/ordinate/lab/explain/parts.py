@@ -14,11 +14,12 @@ from ordinate.attention import patched
 from ordinate.attention.hooks import Patch
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Combined
+from ordinate.lab.architectures import ConcatTransformer
+from ordinate.lab.architectures.concat import append_dummy
 from ordinate.lab.evaluation.sweep import run_model
 from ordinate.lab.explain.explanation import rounded
 from ordinate.lab.explain.passes import weight_hooks
-from ordinate.models import ConcatTransformer, Encoder
-from ordinate.models.concat import append_dummy
+from ordinate.models import Encoder
 from ordinate.relations import BoundRelation
 
 

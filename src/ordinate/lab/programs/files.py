@@ -11,19 +11,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from ordinate.attention import ConcatAttention, PositionalAttention, TableAttention
 from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures import ConcatAttention, ConcatTransformer, PositionalAttention
+from ordinate.lab.architectures.concat import append_dummy
 from ordinate.lab.programs.compiler.bounds import error_bound
 from ordinate.lab.programs.compiler.compile import Compiled
 from ordinate.lab.programs.compiler.labels import Labels, Message, labels
 from ordinate.lab.programs.compiler.weights import with_queries_and_keys
 from ordinate.lab.programs.language.ranges import Range
 from ordinate.lab.programs.program import check_ranges
+from ordinate.lab.programs.table import TableAttention
 from ordinate.lab.runs.files import read_json, read_tensors, write_json, write_tensors
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import ConcatTransformer
-from ordinate.models.concat import append_dummy
 
 MODEL, FACTS = "model.safetensors", "program.json"
 

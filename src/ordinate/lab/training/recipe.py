@@ -17,12 +17,13 @@ from pydantic import (
 
 from ordinate.errors import OrdinateError, explain, nearest
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MODELS
 from ordinate.lab.evaluation.sweep import MOST_POINTS
 from ordinate.lab.tasks import TASKS, Task
 from ordinate.lab.toml import DEEPEST, parse_toml
 from ordinate.lab.training.optimizer import OPTIMIZERS, Adam, Optimizer
 from ordinate.lab.training.schedule import SCHEDULES, Cosine, Schedule
-from ordinate.models import MODELS, ModelSettings
+from ordinate.models import ModelSettings
 
 VERSION = 1
 """Of the recipe's format; a recipe of a later one is refused."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ordinate.attention import Dp
 from ordinate.encodings import (
     T5,
     Alibi,
@@ -22,10 +21,10 @@ from ordinate.encodings import (
     RpeLin,
     RpeLog,
 )
+from ordinate.lab.architectures import Dp, Memory
 from ordinate.lab.evaluation.predicates import AtLeast
 from ordinate.lab.report.heat import Heat, heat_maps
 from ordinate.lab.tasks import make_task
-from ordinate.models import Memory
 from ordinate.papers.aims import Aim, Place, Ratio
 from ordinate.papers.memories.sizes import SHARE, SIZES, described
 from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, sheets_figure

@@ -6,12 +6,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ordinate.attention import DpFree
 from ordinate.encodings import Encoding, RpeLin, RpeLog
+from ordinate.lab.architectures import DpFree, Memory
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.memories.decaying import Given, Kernel, Polynomial
-from ordinate.models import Memory
 from ordinate.papers.aims import Aim, Expresses, Place, Ratio
 from ordinate.papers.figure import published
 from ordinate.papers.memories.sizes import SHARE, SIZES, described, quoted

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ordinate.attention import Dp, DpFree
+from ordinate.lab.architectures import Dp, DpFree, Memory
 from ordinate.lab.evaluation.predicates import AtLeast, Between
 from ordinate.lab.tasks.memories import PROPOSITION_4_2
-from ordinate.models import Memory
 from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows
 from ordinate.papers.figure import published
 from ordinate.papers.memories.fixed import FIRST

@@ -2,11 +2,10 @@
 
 from functools import lru_cache
 
-from ordinate.attention import Dp, DpFree
 from ordinate.encodings import RpeLin
+from ordinate.lab.architectures import Dp, DpFree, Memory
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
-from ordinate.models import Memory
 from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows
 from ordinate.papers.figure import published
 from ordinate.papers.memories.sizes import SHARE, SIZES, MemoryScale, described, quoted

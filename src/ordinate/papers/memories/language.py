@@ -6,13 +6,12 @@ The text is that of the folder `ORDINATE_CORPUS` where it is set, else the docst
 import os
 from dataclasses import dataclass
 
-from ordinate.attention import Dp, DpFree
+from ordinate.lab.architectures import Dp, DpFree, Memory
+from ordinate.lab.architectures.memory import PreNorm
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.tasks.text import CHARACTERS, load_corpus
 from ordinate.lab.training import AdamW, Cosine, Recipe, Training
-from ordinate.models import Memory
-from ordinate.models.memory import PreNorm
 from ordinate.papers.aims import Aim, Leads, Place, Steeper
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import described, quoted

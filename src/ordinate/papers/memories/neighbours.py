@@ -6,12 +6,12 @@ Golkar et al. 2024 (arXiv 2406.02585), looks at one token of Xu et al. 2020 (arX
 
 from dataclasses import dataclass
 
-from ordinate.attention import Dp, Hard
 from ordinate.encodings import NoPosition, OneHot
+from ordinate.lab.architectures import Decoder, Dp, Hard, Memory
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Training
-from ordinate.models import Decoder, Memory, ResidualEncoder
+from ordinate.models import ResidualEncoder
 from ordinate.papers.aims import Aim, Leads, Place, Shows
 from ordinate.papers.memories.fixed import FIRST
 from ordinate.papers.memories.sizes import SHARE, described

@@ -16,13 +16,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from ordinate.attention import Dp
+from ordinate.lab.architectures import Dp, Memory
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.curves import value_curves
 from ordinate.lab.report.heat import Heat, draw_heat
 from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
 from ordinate.lab.tasks import Task, make_task
-from ordinate.models import Memory
 from ordinate.papers.aims import Aim, Place, Shows
 from ordinate.papers.figure import Document
 from ordinate.papers.memories.fixed import FIRST

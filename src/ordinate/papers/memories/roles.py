@@ -4,9 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ordinate.lab.architectures.memory import NORMS
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
-from ordinate.models.memory import NORMS
 from ordinate.papers.aims import Aim, Place, Ratio, Shows
 from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
 from ordinate.papers.memories.sizes import SHARE, SIZES, described

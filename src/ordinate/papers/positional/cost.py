@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure as Drawing
 
+from ordinate.lab.architectures import ConcatTransformer
 from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
 from ordinate.lab.evaluation.cost import alternate, operations, peak_bytes, seconds_of
 from ordinate.lab.report.curves import Panel, Series, value_curves
@@ -14,7 +15,7 @@ from ordinate.lab.report.numbers import show_number
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
-from ordinate.models import ConcatTransformer, build_model
+from ordinate.models import build_model
 from ordinate.papers.figure import SMOKE, Document, Figure, Progress
 from ordinate.papers.positional.sizes import MODELS
 

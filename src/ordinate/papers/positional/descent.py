@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ordinate.lab.architectures import Positional
 from ordinate.lab.evaluation.sweep import measure, test_set
 from ordinate.lab.programs.collection import PROGRAMS
 from ordinate.lab.programs.compiler.compile import Compiled, compile_program
@@ -16,7 +17,7 @@ from ordinate.lab.studies import Study, scores_at
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
 from ordinate.lab.training.initial import start_from
-from ordinate.models import Positional, build_model
+from ordinate.models import build_model
 from ordinate.papers.figure import plain
 from ordinate.papers.positional.sizes import SETTINGS
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from ordinate.lab.architectures import Decoder, PositionalDecoder
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import AdamW, Cosine, Recipe, Training
-from ordinate.models import Decoder, PositionalDecoder
 from ordinate.papers.aims import Aim, Leads, Place, Shows
 from ordinate.papers.positional.sizes import described
 from ordinate.papers.sheets import ENTROPY, SYMBOLS, Line, Scale, Sheet, Sheets, Spot, sheets_figure

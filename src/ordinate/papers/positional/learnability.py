@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from ordinate.lab.architectures import ConcatTransformer, Positional, Standard
 from ordinate.lab.evaluation.metrics import squared_error
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.runs import Run
@@ -16,7 +17,6 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.lab.training import Recipe, Training, load_model
 from ordinate.lab.training.data import Data
-from ordinate.models import ConcatTransformer, Positional, Standard
 from ordinate.papers.aims import Aim, Steeper
 from ordinate.papers.positional.sizes import SETTINGS, described
 from ordinate.papers.sheets import Column, Line, Scale, Sheet, Sheets, Spot, sheets_figure

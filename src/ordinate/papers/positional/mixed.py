@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ordinate.lab.architectures import MIXED_TYPES
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import GREEN, ORANGE, SKY
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
-from ordinate.models import MIXED_TYPES
 from ordinate.papers.aims import Aim, Place, Ratio, Shows
 from ordinate.papers.positional.blind import blind_error
 from ordinate.papers.positional.fine_tuning import fine_tune_job

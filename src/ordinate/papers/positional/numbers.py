@@ -1,9 +1,10 @@
 """Numbers of other lengths, from fewer samples, as integers: what else the first paper measures on its five tasks."""
 
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam
-from ordinate.models import ModelSettings, Positional, Standard
+from ordinate.models import ModelSettings
 from ordinate.papers.aims import Aim, Leads, Place, Ratio, Shows, Widens
 from ordinate.papers.figure import published
 from ordinate.papers.positional.sizes import MODELS, SCALES, SIZES, TASKS, described

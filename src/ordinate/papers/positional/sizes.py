@@ -5,9 +5,9 @@
 
 from dataclasses import dataclass
 
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Plateau, Recipe, Training
-from ordinate.models import Positional, Standard
 from ordinate.papers.figure import SMOKE
 from ordinate.papers.sheets import Scale
 

@@ -1,11 +1,11 @@
 """Other models on numbers: smaller ones, the six of the ablation, and rotary positions."""
 
 from ordinate.encodings import OneHot, Rope
+from ordinate.lab.architectures import ABLATION, Standard
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
-from ordinate.models import ABLATION, Standard
 from ordinate.papers.aims import Aim, Place, Ratio
 from ordinate.papers.figure import published
 from ordinate.papers.positional.numbers import BY_SCALE

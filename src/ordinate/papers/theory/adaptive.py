@@ -24,12 +24,12 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 
-from ordinate.attention.memory import DotProducts, Looking, MemoryAttention, TimeMinusToken
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures.memory import Ffn, MemoryTransformer, NoNorm
+from ordinate.lab.architectures.memory_attention import DotProducts, Looking, MemoryAttention, TimeMinusToken
+from ordinate.lab.architectures.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.lab.tasks.memories import AdaptiveMemory
 from ordinate.lab.tasks.memories.readouts import Parity, Sum
-from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
-from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
 from ordinate.papers.theory.biases import Bias, Log
 from ordinate.papers.theory.construct import (
     PRODUCT,

@@ -27,10 +27,10 @@ from numpy import ndarray
 from torch import Tensor
 from typing_extensions import override
 
-from ordinate.attention.memory import Looking, MemoryAttention
 from ordinate.encodings import RpeLin, RpeLog, SlopeBias
 from ordinate.errors import OrdinateError, nearest
-from ordinate.models.memory import Ffn, MemoryTransformer, NoNorm
+from ordinate.lab.architectures.memory import Ffn, MemoryTransformer, NoNorm
+from ordinate.lab.architectures.memory_attention import Looking, MemoryAttention
 from ordinate.papers.theory.biases import Bias, Log, need_mpmath
 from ordinate.papers.theory.fits import FLOAT64, Fit
 

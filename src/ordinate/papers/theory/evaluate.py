@@ -15,8 +15,8 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures.memory import MemoryTransformer
 from ordinate.lab.tasks.memories import AdaptiveMemory
-from ordinate.models.memory import MemoryTransformer
 from ordinate.papers.theory.adaptive import Plan
 from ordinate.papers.theory.construct import Readout
 from ordinate.papers.theory.fetch import Indexed

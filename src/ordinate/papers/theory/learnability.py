@@ -20,8 +20,7 @@ from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.attention import ScoredAttention
-from ordinate.models import ConcatTransformer
+from ordinate.lab.architectures import ConcatTransformer, ScoredAttention
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from ordinate.lab.architectures import ConcatTransformer
 from ordinate.lab.programs.compiler.columns import Allocation, allocate
 from ordinate.lab.programs.compiler.schedule import schedule
 from ordinate.lab.programs.compiler.trace import trace
@@ -15,7 +16,6 @@ from ordinate.lab.programs.compiler.weights import build
 from ordinate.lab.programs.machine import Machine, Traffic
 from ordinate.lab.programs.program import Program, Words
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import ConcatTransformer
 
 FLOATS_AT_ONCE = 1 << 24
 """Numbers of one layer that are computed at once: larger batches are run in parts."""

@@ -11,14 +11,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import TableAttention, densify
-from ordinate.attention.table import DUMMY_SOURCE
 from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
+from ordinate.lab.architectures import ConcatTransformer
+from ordinate.lab.architectures.concat import append_dummy
 from ordinate.lab.programs.compiler.columns import Allocation, Head, Layer
 from ordinate.lab.programs.compiler.graph import Constant, Input, Receive
+from ordinate.lab.programs.table import DUMMY_SOURCE, TableAttention, densify
 from ordinate.lab.tasks.numbers import number_coordinates
-from ordinate.models import ConcatTransformer
-from ordinate.models.concat import append_dummy
 
 
 def build(allocation: Allocation, dtype: torch.dtype) -> ConcatTransformer:

@@ -11,9 +11,9 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Tensor
 from typing_extensions import override
 
-from ordinate.attention.convolution import causal_convolutions
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
+from ordinate.lab.architectures.convolution import causal_convolutions
 from ordinate.lab.tasks.memories.fixed import MemoryTask, check_reach
 from ordinate.lab.tasks.memories.readouts import Tokens
 from ordinate.lab.tasks.sampling import whole

@@ -22,19 +22,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ordinate.attention import (
-    ContentAttention,
-    PositionalAttention,
-    ScoredAttention,
-    attention_scores,
-    attention_weights,
-)
+from ordinate.attention import attention_scores, attention_weights
 from ordinate.attention.kernels import autocast_dtype, content_layer, positional_layer, without_autocast
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, NoPosition, VectorEncoding
+from ordinate.lab.architectures.concat_attention import ContentAttention, PositionalAttention, ScoredAttention
 
 if TYPE_CHECKING:
-    from ordinate.models.concat import ConcatTransformer
+    from ordinate.lab.architectures.concat import ConcatTransformer
 
 
 class Layer(NamedTuple):

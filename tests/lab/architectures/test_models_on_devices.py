@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MODELS
 from ordinate.lab.tasks import make_task
-from ordinate.models import MODELS, build_model
+from ordinate.models import build_model
 from tests.devices import assert_trains_anywhere
 
 SIZES = {"layers": 2, "width": 8, "heads": 2, "hidden": 8}

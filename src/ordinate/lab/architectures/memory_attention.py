@@ -24,16 +24,30 @@ from pydantic import Field
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.attention.decay import content_decay_attention, decay_attention, lag_attention
-from ordinate.attention.dot_product import hard_weights, present_weights
+from ordinate.attention.dot_product import present_weights
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, SlopeBias
-from ordinate.encodings.helpers import by_lag
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind
+from ordinate.lab.architectures.decay import by_lag, content_decay_attention, decay_attention, lag_attention
 
 Tokens = Float[Tensor, "batch token width"]
+
+
+def hard_weights(scores: Float[Tensor, "*batch head query key"]) -> Float[Tensor, "*batch head query key"]:
+    """Hard retrieval (Xu et al. 2020, arXiv 2009.14658): 1 for the key with the highest score, the first of several.
+
+    Its gradient is that of the softmax, straight through; rows without any key are zeros.
+
+    >>> hard_weights(torch.tensor([[[0.0, 2.0, 1.0]]])).tolist()
+    [[[0.0, 1.0, 0.0]]]
+    """
+    soft = present_weights(scores, normalised=True)
+    place = scores.argmax(-1, keepdim=True)
+    one = torch.zeros_like(scores).scatter(-1, place, 1.0)
+    hard = torch.where(scores.gather(-1, place) > float("-inf"), one, 0.0)
+    return hard + soft - soft.detach()
 
 
 class Looking(nn.Module):

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MODELS, LogsOfWholeNumbers, Memory, WholeNumbers
 from ordinate.lab.runs.store import recipe_key
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
-from ordinate.models import MODELS, LogsOfWholeNumbers, Memory, WholeNumbers, build_model
+from ordinate.models import build_model
 
 TASK = make_task("adaptive-memory", length=8)
 SMALL = {"layers": 2, "heads": 2, "width": 4, "hidden": 6}

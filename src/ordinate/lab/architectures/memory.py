@@ -19,12 +19,12 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Dape, Encoding, Fire, RpeLin, SlopeBias
 from ordinate.kinds import Kind, choose
+from ordinate.lab.architectures.memory_attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
+from ordinate.lab.architectures.precision import PRECISIONS, Precision
 from ordinate.models.inputs import Inputs, Problem, as_features
-from ordinate.models.precision import PRECISIONS, Precision
 from ordinate.models.settings import Encodings, Model, ModelSettings
 
 Tokens = Float[Tensor, "batch token width"]

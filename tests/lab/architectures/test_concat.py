@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from ordinate.encodings import ENCODINGS, Binary, Learned, NoPosition, OneHot, Rope, Sinusoidal
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import ABLATION, MODELS, Hybrid, Positional, Standard
 from ordinate.lab.tasks import make_task
-from ordinate.models import ABLATION, MODELS, Hybrid, Positional, Standard, build_model
+from ordinate.models import build_model
 
 
 def parameters(settings, n=8, task="sum"):
@@ -125,7 +126,7 @@ def test_positional_weights_do_not_depend_on_the_input():
 
 @pytest.mark.parametrize("settings", [Positional(), Standard(), Positional(encoding=(Learned(),))])
 def test_weights_are_kept_in_evaluation_and_made_anew_after_a_change(settings, monkeypatch):
-    from ordinate.models import merged
+    from ordinate.lab.architectures import merged
 
     calls, merge = [], merged.merge
     monkeypatch.setattr(merged, "merge", lambda *a: (calls.append(1), merge(*a))[1])

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from ordinate.attention import Dp, DpFree, Hard, Tmx, captured, decay
+from ordinate.attention import captured
 from ordinate.encodings import (
     T5,
     Alibi,
@@ -22,11 +22,12 @@ from ordinate.encodings import (
 )
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MODELS, Dp, DpFree, Hard, Memory, NoNorm, PostNorm, PreNorm, Tmx, decay
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, train
 from ordinate.lab.training.ensemble import ensemble_losses
 from ordinate.lab.training.limits import ensemble_bytes
-from ordinate.models import MODELS, Memory, NoNorm, PostNorm, PreNorm, build_model
+from ordinate.models import build_model
 
 TASK = make_task("fixed-memory", length=12, lags=(1, 3))
 SMALL = {"layers": 2, "heads": 3, "width": 4, "hidden": 5}

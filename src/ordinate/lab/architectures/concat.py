@@ -16,18 +16,18 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from typing_extensions import override
 
-from ordinate.attention import (
+from ordinate.attention import hooks
+from ordinate.coordinates import Coordinates
+from ordinate.encodings import DUMMY, Encoding, EncodingSettings, NoPosition, Rope, VectorEncoding
+from ordinate.lab.architectures.concat_attention import (
     ConcatAttention,
     ContentAttention,
     HybridAttention,
     PositionalAttention,
-    hooks,
 )
-from ordinate.coordinates import Coordinates
-from ordinate.encodings import DUMMY, Encoding, NoPosition, Rope, VectorEncoding
+from ordinate.lab.architectures.merged import Merged, can_merge, merged_forward
 from ordinate.models.inputs import Inputs, Problem, as_features
-from ordinate.models.merged import Merged, can_merge, merged_forward
-from ordinate.models.settings import Model, ModelSettings, needs_vectors
+from ordinate.models.settings import Model, ModelSettings
 
 T = TypeVar("T", bound="ConcatTransformer")
 
@@ -53,7 +53,7 @@ class ConcatTransformer(Model):
     """Tokens in, one output a token out, at every length that the encoding can reach.
 
     Two ways to compute the same numbers: layer by layer with named hooks, or with neighbouring linear maps
-    merged (`ordinate.models.merged`), which is taken when nobody listens to a hook.
+    merged (`ordinate.lab.architectures.merged`), which is taken when nobody listens to a hook.
     """
 
     vectorised = True
@@ -124,6 +124,14 @@ class ConcatTransformer(Model):
 def append_dummy(coordinates: Coordinates) -> Coordinates:
     """The coordinates with the dummy node behind them."""
     return coordinates + Coordinates.of(**{DUMMY: range(1)})
+
+
+def needs_vectors(encodings: Sequence[EncodingSettings]) -> None:
+    """Refuse encodings that positional attention cannot read."""
+    if len(encodings) != 1 or not issubclass(encodings[0].builds, VectorEncoding):
+        raise ValueError(
+            "must have one encoding with position vectors: one-hot, binary, sinusoidal or learned"
+        )
 
 
 class ConcatSettings(ModelSettings):

@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.attention.convolution import causal_convolutions
 from ordinate.attention.dot_product import present_weights, softmax_over_keys
 from ordinate.attention.kernels import without_autocast
-from ordinate.encodings.helpers import by_lag
+from ordinate.encodings.helpers import by_difference
+from ordinate.lab.architectures.convolution import causal_convolutions
 
 # Tokens from which on transforms are faster, fitted by eye to the time of forward and backward passes in float32 on one
 # core: with 4, 64, 256, 400 and 1024 features of all samples both took equally long at about 60, 85, 110, 160 and 210
@@ -70,6 +70,17 @@ def lag_attention(
     if by_transform(x):
         return toeplitz_attention(x, lags, normalised=normalised)
     return decay_attention(x, by_lag(lags)[None], normalised=normalised)
+
+
+def by_lag(values: Float[Tensor, "head lag"]) -> Float[Tensor, "head query key"]:
+    """M[i, j] = values of i - j, which are given in the order 0 .. n - 1, and -inf where the key is ahead.
+
+    >>> by_lag(torch.tensor([[0.0, 1.0]]))
+    tensor([[[0., -inf],
+             [1., 0.]]])
+    """
+    ahead = values.new_full((len(values), values.shape[-1] - 1), float("-inf"))
+    return by_difference(torch.cat([ahead, values], dim=-1))
 
 
 def toeplitz_attention(

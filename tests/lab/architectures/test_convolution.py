@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.attention import convolution
-from ordinate.attention.convolution import causal_convolutions, fast_size
+from ordinate.lab.architectures import convolution
+from ordinate.lab.architectures.convolution import causal_convolutions, fast_size
 
 
 def slow(kernels, x):

@@ -14,12 +14,14 @@ from pydantic import Field, model_validator
 from torch import nn
 from typing_extensions import override
 
-from ordinate.attention import ConcatAttention, ContentKeys, MultiHead, PositionalAttention
+from ordinate.attention import ContentKeys, MultiHead
 from ordinate.encodings import BuildSpec, Combined, Encoding, Learned, OneHot, Pairwise, VectorEncoding
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures.concat import needs_vectors
+from ordinate.lab.architectures.concat_attention import ConcatAttention, PositionalAttention
 from ordinate.models.encoder import Encoder, ResidualEncoder
 from ordinate.models.inputs import Problem
-from ordinate.models.settings import Encodings, ModelSettings, needs_vectors
+from ordinate.models.settings import Encodings, ModelSettings
 from ordinate.relations import causal
 
 STD = 0.02

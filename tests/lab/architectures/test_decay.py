@@ -7,9 +7,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.attention.decay import by_transform, decay_attention, lag_attention, toeplitz_attention
 from ordinate.attention.dot_product import present_weights
-from ordinate.encodings.helpers import by_lag
+from ordinate.lab.architectures.decay import (
+    by_lag,
+    by_transform,
+    decay_attention,
+    lag_attention,
+    toeplitz_attention,
+)
 
 ABSENT = float("-inf")
 

@@ -14,11 +14,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from typing_extensions import override
 
-from ordinate.attention.concat import ConcatAttention, PositionalAttention
 from ordinate.attention.dot_product import mix
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, VectorEncoding
 from ordinate.errors import OrdinateError
+from ordinate.lab.architectures.concat_attention import ConcatAttention, PositionalAttention
 
 DUMMY_SOURCE = -1
 

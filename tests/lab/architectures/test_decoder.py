@@ -7,9 +7,10 @@ from ordinate.attention import captured
 from ordinate.encodings import Learned, OneHot
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
+from ordinate.lab.architectures import MIXED_TYPES, MODELS, Decoder, PositionalDecoder
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, train
-from ordinate.models import MIXED_TYPES, MODELS, Decoder, PositionalDecoder, build_model
+from ordinate.models import build_model
 
 TASK = make_task("k-hop", length=12, alphabet=3)
 SMALL = {"layers": 2, "heads": 2, "width": 8, "hidden": 16}
