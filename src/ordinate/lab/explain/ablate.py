@@ -65,7 +65,8 @@ def ablate(
 ) -> Ablation:
     """Set every layer, head and class to zero in turn and measure again, at the trained length or at another.
 
-    >>> from ordinate.models import Positional, build_model
+    >>> from ordinate.lab.architectures import Positional
+    >>> from ordinate.models import build_model
     >>> from ordinate.lab.tasks import make_task
     >>> task = make_task("sum", length=4)
     >>> found = ablate(build_model(Positional(layers=1), task, seed=0), task, count=10)

@@ -114,7 +114,7 @@ def _source(value: Any) -> Any:
 class StudyPlan(Part):
     """Recipes, each trained with the same seeds under one budget.
 
-    >>> from ordinate.models import Positional
+    >>> from ordinate.lab.architectures import Positional
     >>> from ordinate.lab.tasks import make_task
     >>> recipes = [
     ...     Recipe(name=f"width-{width}", task=make_task("sum", length=4), model=Positional(width=width))
@@ -172,7 +172,7 @@ class StudyPlan(Part):
 def points_of(recipe: Recipe) -> list[str]:
     """Names of the points at which a recipe is measured, as its runs store them.
 
-    >>> from ordinate.models import Positional
+    >>> from ordinate.lab.architectures import Positional
     >>> from ordinate.lab.tasks import make_task
     >>> recipe = Recipe(name="sum", task=make_task("sum"), model=Positional())
     >>> points_of(recipe)

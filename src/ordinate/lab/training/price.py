@@ -58,7 +58,7 @@ def price(recipe: Recipe) -> Price:
 
     What depends on positions or on weights alone is computed once for a batch: operations(batch) = once + each * batch.
 
-    >>> from ordinate.models import Positional
+    >>> from ordinate.lab.architectures import Positional
     >>> from ordinate.lab.tasks import make_task
     >>> found = price(Recipe(name="sum", task=make_task("sum", length=4), model=Positional(width=8, hidden=8)))
     >>> found.operations > found.parameters

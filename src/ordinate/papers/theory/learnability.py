@@ -46,7 +46,8 @@ class Norms:
 def measure_norms(model: ConcatTransformer, tokens: int) -> Norms:
     """The norms of a model on sequences of `tokens` tokens, the dummy included.
 
-    >>> from ordinate.models import Positional, build_model
+    >>> from ordinate.lab.architectures import Positional
+    >>> from ordinate.models import build_model
     >>> from ordinate.lab.tasks import make_task
     >>> norms = measure_norms(build_model(Positional(layers=2), make_task("sum"), seed=0), tokens=9)
     >>> norms.layers, norms.heads, norms.width
