@@ -3,12 +3,11 @@
 - `AWAY` holds real numbers, so that values and gradients can be compared with those of the CPU. A tensor that lives
   there meets only others that do (and numbers without axes, as on a GPU); anything else is an error that names the
   operation. `AWAY.waits` counts how often the CPU would have waited for a number.
-- `CUDA` calls itself "cuda:0" and holds no numbers (`FakeTensorMode`): shapes, dtypes and devices alone. It knows
-  `autocast` and refuses whatever would make the CPU wait. It needs a torch that was built for CUDA, though no GPU:
-  others cannot even take `x[0]` of a fake CUDA tensor; there it is left out. Nothing is differentiated there: torch's
-  engine for backward passes wants a driver.
+- `AFAR` is the device "afar:0" of a backend written in Python, and holds no numbers (`FakeTensorMode`): shapes, dtypes
+  and devices alone. It knows `autocast` and refuses whatever would make the CPU wait. Nothing is differentiated there:
+  torch would keep a thread for it, and a process with such threads cannot be forked.
 
-What is made inside of `with AWAY:` or `with CUDA:` without `device=` is on the CPU, as always.
+What is made inside of `with AWAY:` or `with AFAR:` without `device=` is on the CPU, as always.
 
     x = away(torch.randn(3))                       # a module is moved in place
     with AWAY:
@@ -20,12 +19,14 @@ What is made inside of `with AWAY:` or `with CUDA:` without `device=` is on the 
 To torch's own code AWAY is the device "meta", the only one besides the CPU that needs no driver.
 """
 
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from copy import deepcopy
+from functools import cache, partial
 
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils import backend_registration as backends
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
@@ -110,8 +111,70 @@ def _inner(x):
     return x.inner if isinstance(x, Away) else x
 
 
-class _CudaMode(FakeTensorMode):
-    """Fake tensors on "cuda"; a tensor of the CPU that was made outside may be copied over, and nothing else."""
+LOWERED = (
+    aten.linear.default,
+    aten.matmul.default,
+    aten.mm.default,
+    aten.bmm.default,
+    aten.addmm.default,
+    aten.baddbmm.default,
+    aten.conv2d.default,
+    aten.scaled_dot_product_attention.default,
+)
+"""What `autocast` computes in the lower precision, as on CUDA."""
+RAISED = (aten.softmax.int, aten.exp.default, aten.log.default, aten.layer_norm.default, aten.cumsum.default)
+"""What it computes in float32."""
+
+
+class _Afar(backends._DummyBackendModule):
+    """The module `torch.afar`."""
+
+    def get_amp_supported_dtype(self):
+        return [torch.bfloat16, torch.float16]
+
+    def is_available(self):
+        return False  # nothing is put there that was not asked for
+
+
+class _Hooks(backends._DummyPrivateUse1Hook):
+    def is_available(self):
+        return False
+
+
+@cache
+def _register():
+    """Let torch know the device "afar", once for the process, and not before a test wants it."""
+    torch.ones((), requires_grad=True).backward()  # its engine starts without a thread for "afar"
+    backends._setup_privateuseone_for_python_backend("afar", backend_module=_Afar(), hook=_Hooks())
+    key = "AutocastPrivateUse1"
+    others, rules = torch.library.Library("_", "IMPL", key), torch.library.Library("aten", "IMPL", key)
+    others.fallback(torch.library.fallthrough_kernel)
+    for operation in LOWERED + RAISED:
+        rules.impl(operation, partial(_autocast, operation))
+    return others, rules  # they hold as long as they are kept
+
+
+def _autocast(operation, *args, **kwargs):
+    dtype = torch.float32 if operation in RAISED else torch.get_autocast_dtype("afar")
+
+    def cast(x):
+        return (
+            x.to(dtype)
+            if isinstance(x, torch.Tensor) and x.dtype in (torch.float32, torch.bfloat16, torch.float16)
+            else x
+        )
+
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)):
+        args, kwargs = tree_map(cast, (args, kwargs))
+        return operation(*args, **kwargs)
+
+
+class _AfarMode(FakeTensorMode):
+    """Fake tensors on "afar"; a tensor of the CPU that was made outside may be copied over, and nothing else."""
+
+    def __enter__(self):
+        _register()
+        return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func in COPIES:
@@ -125,13 +188,12 @@ class _CudaMode(FakeTensorMode):
 
 
 AWAY = _AwayMode()
-CUDA_IS_BUILT = torch.backends.cuda.is_built()
-CUDA = _CudaMode(allow_non_fake_inputs=False)
-DEVICES = {"away": (AWAY, "meta"), "cuda": (CUDA, "cuda:0")}
+AFAR = _AfarMode(allow_non_fake_inputs=False)
+DEVICES = {"away": (AWAY, "meta"), "afar": (AFAR, "afar:0")}
 
 
 def moved(x, device):
-    """A tensor, or a module in place, on "away" or "cuda"; what is neither stays as it is."""
+    """A tensor, or a module in place, on "away" or "afar"; what is neither stays as it is."""
     mode, name = DEVICES[device]
     if isinstance(x, nn.Module):
         for module in x.modules():
@@ -139,7 +201,7 @@ def moved(x, device):
                 if parameter is not None:
                     there = moved(parameter.detach().clone(), device)
                     module._parameters[key] = nn.Parameter(
-                        there, parameter.requires_grad and device != "cuda"
+                        there, parameter.requires_grad and device != "afar"
                     )
             for key, buffer in module._buffers.items():
                 module._buffers[key] = moved(buffer, device)
@@ -147,7 +209,7 @@ def moved(x, device):
     if not isinstance(x, torch.Tensor):
         return x
     with mode:
-        return x.detach().to(name).requires_grad_(x.requires_grad and device != "cuda")
+        return x.detach().to(name).requires_grad_(x.requires_grad and device != "afar")
 
 
 def away(x):
@@ -160,17 +222,9 @@ def back(x):
     return x.detach().inner.clone() if isinstance(x, Away) else x.detach()
 
 
-@contextmanager
-def cuda_autocast(dtype=torch.bfloat16):
-    """`torch.autocast("cuda")`, which would refuse where there is no CUDA."""
-    before = torch.is_autocast_enabled("cuda"), torch.get_autocast_dtype("cuda")
-    torch.set_autocast_dtype("cuda", dtype)
-    torch.set_autocast_enabled("cuda", True)
-    try:
-        yield
-    finally:
-        torch.set_autocast_enabled("cuda", before[0])
-        torch.set_autocast_dtype("cuda", before[1])
+def afar_autocast():
+    """`torch.autocast` of the device without numbers."""
+    return torch.autocast("afar", dtype=torch.bfloat16)
 
 
 def assert_runs_anywhere(function, *given, autocast=True, **close):
@@ -182,13 +236,11 @@ def assert_runs_anywhere(function, *given, autocast=True, **close):
         assert AWAY.waits == before, f"the CPU waited {AWAY.waits - before} times"
     assert _all_on("meta", found)
     torch.testing.assert_close(tree_map(back, found), (out, gradients), equal_nan=True, **close)
-    if not CUDA_IS_BUILT:
-        return
-    there = [moved(x, "cuda") for x in given]
-    for context in (nullcontext, cuda_autocast)[: 1 + autocast]:
-        with CUDA, torch.no_grad(), context():
+    there = [moved(x, "afar") for x in given]
+    for context in (nullcontext, afar_autocast)[: 1 + autocast]:
+        with AFAR, torch.no_grad(), context():
             found = function(*there)
-            assert _all_on("cuda:0", found)
+            assert _all_on("afar:0", found)
             if context is nullcontext:
                 assert (found.shape, found.dtype) == (out.shape, out.dtype)
 
@@ -203,7 +255,7 @@ def _run(function, given):
 def assert_trains_anywhere(model, forward, *given, autocast=True, fake=True, **close):
     """`forward(model, *given)` and a step of AdamW: the same output, gradients and parameters as on the CPU.
 
-    Without `fake` on AWAY alone: convolutions on CUDA, and patterns of the CPU that are sliced there, want a driver.
+    Without `fake` on AWAY alone.
     """
     expected = _step(deepcopy(model), forward, given)
     twin, there = away(deepcopy(model)), [moved(x, "away") for x in given]
@@ -211,12 +263,12 @@ def assert_trains_anywhere(model, forward, *given, autocast=True, fake=True, **c
         found = _step(twin, forward, there)
     assert _all_on("meta", found)
     torch.testing.assert_close(tree_map(back, found), expected, **close)
-    if not (fake and CUDA_IS_BUILT):
+    if not fake:
         return
-    twin, there = moved(deepcopy(model), "cuda"), [moved(x, "cuda") for x in given]
-    for context in (nullcontext, cuda_autocast)[: 1 + autocast]:
-        with CUDA, torch.no_grad(), context():
-            assert _all_on("cuda:0", forward(twin, *there))
+    twin, there = moved(deepcopy(model), "afar"), [moved(x, "afar") for x in given]
+    for context in (nullcontext, afar_autocast)[: 1 + autocast]:
+        with AFAR, torch.no_grad(), context():
+            assert _all_on("afar:0", forward(twin, *there))
 
 
 def _step(model, forward, given):

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from ordinate.encodings import ENCODINGS, NoPlaceError
+from ordinate.encodings import ENCODINGS
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation import test_set
 from ordinate.lab.evaluation.metrics import within_tolerance
 from ordinate.lab.training import Recipe
 from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
+from ordinate.papers.arena import NoPlaceError
 from ordinate.papers.arena.cells import SIZES, cell, cells
 from ordinate.papers.arena.contests import FACTORS, contests
 from ordinate.papers.arena.entrants import built

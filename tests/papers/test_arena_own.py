@@ -11,12 +11,12 @@ from torch import nn
 from ordinate.encodings import (
     ENCODINGS,
     Encoding,
-    NoPlaceError,
     Pairs,
     Rope,
 )
 from ordinate.errors import OrdinateError
 from ordinate.papers import FIGURES
+from ordinate.papers.arena import NoPlaceError
 from ordinate.papers.arena.cells import SIZES, cells
 from ordinate.relations import BoundRelation, everywhere
 from tests.papers.inline import Inline

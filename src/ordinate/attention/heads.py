@@ -49,14 +49,16 @@ class MultiHead(nn.Module, ABC):
 
     needs_classes: ClassVar[bool]
     """Whether there must be class vectors."""
+    maps: ClassVar[int]
+    """How many of queries, keys and values are made of the tokens."""
 
-    def __init__(self, width: int, heads: int, layer: int, maps: int) -> None:
+    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
         self.width, self.heads, self.layer = width, heads, layer
         self.head_dim = width // heads
-        self.project = nn.Linear(width, maps * width)
+        self.project = nn.Linear(width, self.maps * width)
         self.to_output = nn.Linear(width, width)
         self.query, self.key, self.scores, self.weights = Hook(), Hook(), Hook(), Hook()
         self.values, self.output = Hook(), Hook()
@@ -176,9 +178,7 @@ class ContentKeys(MultiHead):
     """content x content; with class vectors content x (content + class)."""
 
     needs_classes = False
-
-    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
-        super().__init__(width, heads, layer, maps=3)
+    maps = 3
 
     @override
     def split(self, x: Tokens) -> QKV:
@@ -189,9 +189,7 @@ class ClassKeys(MultiHead):
     """content x class: what to look for depends on the token, where it can be does not."""
 
     needs_classes = True
-
-    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
-        super().__init__(width, heads, layer, maps=2)
+    maps = 2
 
     @override
     def split(self, x: Tokens) -> QKV:
@@ -203,9 +201,10 @@ class ClassOnly(MultiHead):
     """class only: the weights depend on positions and on nothing else; one learned query a head."""
 
     needs_classes = True
+    maps = 1
 
     def __init__(self, width: int, heads: int, layer: int = 0) -> None:
-        super().__init__(width, heads, layer, maps=1)
+        super().__init__(width, heads, layer)
         self.looked_for = nn.Parameter(torch.randn(heads, 1, self.head_dim))
 
     @override
@@ -226,42 +225,33 @@ class ClassOnly(MultiHead):
 class Form(Kind):
     """The part of a recipe that says what the scores may depend on."""
 
-    @abstractmethod
+    layer: ClassVar[type[MultiHead]]
+
     def build(self, width: int, heads: int, layer: int) -> MultiHead:
         """Make one layer."""
+        return self.layer(width, heads, layer)
 
 
-class Content(Form):
+class Content(
+    Form,
+    name="content",
+    summary="scores from content, and from the pair's class where the encoding has vectors",
+    layer=ContentKeys,
+):
     """content x content, or content x (content + class) where the encoding has class vectors."""
 
-    name: ClassVar[str] = "content"
-    summary: ClassVar[str] = "scores from content, and from the pair's class where the encoding has vectors"
 
-    @override
-    def build(self, width: int, heads: int, layer: int) -> ContentKeys:
-        return ContentKeys(width, heads, layer)
-
-
-class ContentClass(Form):
+class ContentClass(
+    Form,
+    name="content-class",
+    summary="the token decides which class of positions it looks for; keys have no content",
+    layer=ClassKeys,
+):
     """content x class."""
 
-    name: ClassVar[str] = "content-class"
-    summary: ClassVar[str] = "the token decides which class of positions it looks for; keys have no content"
 
-    @override
-    def build(self, width: int, heads: int, layer: int) -> ClassKeys:
-        return ClassKeys(width, heads, layer)
-
-
-class Class(Form):
+class Class(Form, name="class", summary="weights depend on the classes of positions only", layer=ClassOnly):
     """class only."""
-
-    name: ClassVar[str] = "class"
-    summary: ClassVar[str] = "weights depend on the classes of positions only"
-
-    @override
-    def build(self, width: int, heads: int, layer: int) -> ClassOnly:
-        return ClassOnly(width, heads, layer)
 
 
 FORMS: dict[str, type[Form]] = {form.name: form for form in (Content, ContentClass, Class)}

@@ -5,7 +5,7 @@ from ordinate.encodings.class_vectors import ClassVectorEncoding, Pairwise, Shaw
 from ordinate.encodings.combine import Combined, NoPosition
 from ordinate.encodings.dape import Dape
 from ordinate.encodings.digits import Abacus, Coupling
-from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, NoPlaceError, Pairs, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Pairs
 from ordinate.encodings.rotary import Rope
 from ordinate.encodings.rpe import RpeLin, RpeLog, SlopeBias
 from ordinate.encodings.vectors import (
@@ -48,7 +48,6 @@ __all__ = [
     "KerpleLog",
     "KerplePower",
     "Learned",
-    "NoPlaceError",
     "NoPosition",
     "OneHot",
     "Pairs",
@@ -62,7 +61,6 @@ __all__ = [
     "Sinusoidal",
     "SlopeBias",
     "TableEncoding",
-    "Terms",
     "Upe",
     "VectorEncoding",
 ]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.encoding import BuildSpec, Encoding, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding
 from ordinate.encodings.helpers import Cache, by_difference, by_distance, free, positive
 
 TINY = 1e-6
@@ -87,12 +87,6 @@ class T5(
     def setup(self, spec: BuildSpec) -> None:
         self.table = nn.Parameter(self.std * torch.randn(spec.heads, self.buckets))
         self._buckets = Cache[Tensor]()
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "T5":
-        """A bucket for all distances beyond training. A quarter of the buckets are single distances, never all."""
-        return cls(buckets=max(4, min(32, 4 * (terms.distance - 1))), furthest=max(2, terms.distance))
 
     @override
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"]:
@@ -270,12 +264,6 @@ class Fire(
             for _ in range(1 if self.shared else spec.layers)
         )
         self._places = Cache[tuple[Tensor, Tensor]](most=4)  # large: tokens^2
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Fire":
-        """A threshold of a quarter of the longest training sequence: 512 of 2048 in the paper."""
-        return cls(threshold=terms.spec.capacity / 4)
 
     @override
     def bias(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head query key"]:

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.encodings.digits import known_fields, number_fields
-from ordinate.encodings.encoding import BuildSpec, Encoding, NoPlaceError, Pairs, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding, Pairs
 from ordinate.encodings.helpers import Cache
 from ordinate.encodings.vectors import append, waves
 from ordinate.errors import OrdinateError
@@ -113,12 +113,6 @@ class Shaw(
     def groups(self, spec: BuildSpec) -> list[Group]:
         return [Group(spec.heads, relative(clip=self.clip))]
 
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Shaw":
-        """Distances beyond those of training share a vector."""
-        return cls(clip=terms.distance)
-
 
 class Upe(
     ClassVectorEncoding,
@@ -152,15 +146,6 @@ class Upe(
     def groups(self, spec: BuildSpec) -> list[Group]:
         fields = known_fields(self.fields, spec.trained, self.name)
         return [Group(spec.heads, uniform(*fields) | relative(clip=self.clip))]
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Upe":
-        """For a field that acts alike on all others; further distances share a vector."""
-        if "multiplier" not in terms.trained.fields:
-            raise NoPlaceError("no field acts alike on all others")
-        # The multiplier is the first token: the largest distance is to it, and has no vector of its own.
-        return cls(clip=terms.distance - 1)
 
 
 def _relations(value: Any) -> tuple[Relation, ...]:
@@ -210,14 +195,6 @@ class Pairwise(
                 f"write a number of heads that is a multiple of {count}"
             )
         return [Group(spec.heads // count, relation) for relation in relations]
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Pairwise":
-        """The relation that is declared for the task."""
-        if terms.relation is None:
-            raise NoPlaceError(f"no relation: {terms.knowledge}")
-        return cls(relation=terms.relation)
 
 
 class Significance(
@@ -280,12 +257,6 @@ class Significance(
         groups = [Group(special, digits | everywhere()), Group(spec.heads - special, everywhere())]
         return [group for group in groups if group.heads]
 
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Significance":
-        """Digits further apart than every field of several tokens shows in training are plain."""
-        return cls(width=terms.columns, reach=_apart(terms.trained))
-
     def columns(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
         """Waves of the ordinate outside the numbers, zeros inside."""
         names = [coordinates.fields[field] for field in coordinates.field]
@@ -298,11 +269,3 @@ class Significance(
     ) -> Float[Tensor, "batch token wider"]:
         key = (coordinates, x.device, x.dtype)
         return append(x, self._columns(key, lambda: self.columns(coordinates).to(x.device, x.dtype)))
-
-
-def _apart(coordinates: Coordinates) -> int:
-    """The largest difference of ordinates that every field of several tokens shows."""
-    last: dict[int, int] = {}
-    for field, ordinate in zip(coordinates.field, coordinates.ordinate, strict=True):
-        last[field] = max(ordinate, last.get(field, 0))
-    return min(ordinate for ordinate in last.values() if ordinate)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.encoding import BuildSpec, Encoding, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding
 from ordinate.encodings.helpers import Cache
 from ordinate.encodings.vectors import DUMMY, append
 from ordinate.errors import OrdinateError
@@ -142,12 +142,6 @@ class Abacus(
             self.places(coordinates)
 
     @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Abacus":
-        """Places for the longest number that is measured, all of them met in training."""
-        return cls(width=terms.columns, furthest=terms.furthest, spread=terms.furthest)
-
-    @override
     def draw(self, room: int, batch: int) -> Int[Tensor, "#batch 1"]:
         return torch.randint(0, min(self.spread, room) + 1, (1, 1), device="cpu")
 
@@ -181,12 +175,6 @@ class Coupling(
         self.has_places(fields, self.furthest + 1, self.width, self.std)
         for coordinates in reversed(spec.trained):
             self.places(coordinates)
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Coupling":
-        """Ids for the longest field that is measured."""
-        return cls(width=terms.columns, furthest=terms.furthest)
 
     @override
     def draw(self, room: int, batch: int) -> Int[Tensor, "#batch 1"]:

@@ -47,7 +47,7 @@ from typing_extensions import override
 from ordinate.coordinates import Coordinates, layout
 from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import Kind
-from ordinate.relations import Pattern, Relation
+from ordinate.relations import Pattern
 
 
 @dataclass(frozen=True)
@@ -72,40 +72,6 @@ class BuildSpec:
         return max(len(coordinates) for coordinates in self.trained)
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What is known of a contest before an encoding is set for it: what it is built for, and how far it is measured."""
-
-    spec: BuildSpec
-    measured: Coordinates
-    """Coordinates of the longest sequence that is measured."""
-    columns: int = 32
-    """How many columns an encoding that appends columns to a token appends."""
-    relation: Relation | None = None
-    """The one that is declared for the task."""
-    knowledge: str = ""
-    """What a model with the relation knows about the task, or why no relation is declared."""
-
-    @property
-    def trained(self) -> Coordinates:
-        """Coordinates of the longest sequence in training."""
-        return max(self.spec.trained, key=len)
-
-    @property
-    def distance(self) -> int:
-        """The largest distance between tokens in training."""
-        return max(1, self.spec.capacity - 1)
-
-    @property
-    def furthest(self) -> int:
-        """Places of the longest field that is measured."""
-        return 1 + max(self.measured.ordinate)
-
-
-class NoPlaceError(OrdinateError):
-    """An encoding cannot take part in a contest; the message says why."""
-
-
 class Pairs(NamedTuple):
     """Neighbouring heads that share a pattern: where they look, and a vector for every class of pairs."""
 
@@ -121,12 +87,6 @@ class EncodingSettings(Kind):
     source: ClassVar[str] = ""
     builds: ClassVar[type["Encoding"]]
     """The encoding that these are the settings of."""
-
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "EncodingSettings":
-        """The settings that take part in a contest."""
-        found = cls.builds.for_contest(terms)
-        return found.settings if isinstance(found, Encoding) else found
 
     def build(self, spec: BuildSpec) -> "Encoding":
         """Make the encoding for a model; first weights come from the global generator."""
@@ -243,14 +203,6 @@ class Encoding(nn.Module):
 
     def setup(self, spec: BuildSpec) -> None:
         """Make parameters and buffers, now that the model's sizes and the trained layouts are known."""
-
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Encoding":
-        """The encoding as it takes part in a contest, with the settings of its bare name unless a kind says otherwise.
-
-        `NoPlaceError` is raised where it cannot take part.
-        """
-        return cls()
 
     @property
     def device(self) -> torch.device:

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.encodings.bias import LagBias
-from ordinate.encodings.encoding import BuildSpec, Terms
+from ordinate.encodings.encoding import BuildSpec
 from ordinate.encodings.helpers import free, positive
 from ordinate.errors import OrdinateError
 
@@ -119,12 +119,6 @@ class RpeLog(
     shift: float = Field(
         default=0.0, ge=0, le=1024, description="added to the lag; 0 hides lag 0, as published"
     )
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "RpeLog":
-        """With lag 0, which every other encoding sees."""
-        return cls(shift=1)
 
     @override
     def phi(self, lag: Float[Tensor, " lag"]) -> Float[Tensor, " lag"]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
-from ordinate.encodings.encoding import BuildSpec, Encoding, Terms
+from ordinate.encodings.encoding import BuildSpec, Encoding
 from ordinate.encodings.helpers import Cache
 from ordinate.errors import OrdinateError
 
@@ -157,12 +157,6 @@ class Learned(
     def setup(self, spec: BuildSpec) -> None:
         self.use_table(nn.Parameter(torch.randn(spec.capacity, self.width) * self.std))
 
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Learned":
-        """As many columns as others append."""
-        return cls(width=terms.columns)
-
 
 def waves(position: Int[Tensor, " token"], width: int) -> Float[Tensor, "token width"]:
     """P[t, 2i] = sin(t / 10000^(2i / width)), P[t, 2i + 1] = cos of the same; float64, exact at long lengths.
@@ -197,12 +191,6 @@ class Sinusoidal(
         self.has_columns(self.width)
         self.capacity = spec.capacity
         self._vectors = Cache[Tensor]()
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Sinusoidal":
-        """As many columns as others append."""
-        return cls(width=terms.columns)
 
     @override
     def vectors(self, coordinates: Coordinates) -> Float[Tensor, "token width"]:
@@ -259,12 +247,6 @@ class Randomized(
             "table", waves(torch.arange(self.furthest), self.width).float(), persistent=False
         )
         self._spread = Cache[Tensor]()
-
-    @override
-    @classmethod
-    def for_contest(cls, terms: Terms) -> "Randomized":
-        """Four times as many positions as tokens are measured: 2048 for 500 in the paper."""
-        return cls(width=terms.columns, furthest=4 * len(terms.measured))
 
     def check_length(self, tokens: int) -> None:
         """Refuse sequences with more tokens than positions."""

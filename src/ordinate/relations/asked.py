@@ -46,7 +46,7 @@ def ask(relation: Relation, coordinates: Coordinates) -> Asked:
     found = [(none, none, none)]
     for first, last in _steps(spans, places.tokens):
         query, key = _pairs(spans, first, last, places.tokens)
-        attended, classed, label = relation.relate(places.part(query), places.part(key))
+        attended, classed, label = relation.relate(places.at(query), places.at(key))
         if not attended.all():
             chosen = attended.nonzero().flatten()
             query, key, classed = query[chosen], key[chosen], classed[chosen]

@@ -104,10 +104,6 @@ class Aligned(Relation):
     by: By = "ordinate"
 
     @override
-    def named_fields(self) -> tuple[str, ...]:
-        return self.fields or ()
-
-    @override
     def relate(self, query: Places, key: Places) -> Outcome:
         attended = pairs_inside(query, key, self.fields)
         return Outcome.of(attended, query.field, key.field, difference(query, key, self.by, cyclic=False))
@@ -137,10 +133,6 @@ class Uniform(Relation):
     arity: ClassVar[int] = 2
 
     fields: tuple[str, ...] = Field(min_length=1, description="fields of the keys")
-
-    @override
-    def named_fields(self) -> tuple[str, ...]:
-        return self.fields
 
     @override
     def relate(self, query: Places, key: Places) -> Outcome:
@@ -203,10 +195,6 @@ class Leap(Relation):
 
     fields: Fields = None
     back: int = Field(1, ge=1, le=FURTHEST, description="places of a leap in the first loop")
-
-    @override
-    def named_fields(self) -> tuple[str, ...]:
-        return self.fields or ()
 
     @override
     def at_loop(self, loop: int) -> "Leap":

@@ -86,24 +86,21 @@ class Places:
         """The ordinate, or the index."""
         return self.index if coordinate == "index" else self.ordinate
 
-    def part(self, chosen: Int[Tensor, " token"] | slice) -> "Places":
-        """Some of the tokens."""
-        return self._at(chosen)
+    def at(self, chosen: Any) -> "Places":
+        """Some of the tokens, or all with another axis."""
+        return Places(self.field[chosen], self.ordinate[chosen], self.index[chosen], self.tokens)
 
     def every_second(self) -> "Places":
         """Every second token along each axis."""
-        return self._at(tuple(slice(None, None, 2) for _ in self.field.shape))
+        return self.at(tuple(slice(None, None, 2) for _ in self.field.shape))
 
     def column(self) -> "Places":
         """As queries: [token, 1]."""
-        return self._at((slice(None), None))
+        return self.at((slice(None), None))
 
     def row(self) -> "Places":
         """As keys: [1, token]."""
-        return self._at((None, slice(None)))
-
-    def _at(self, chosen: Any) -> "Places":
-        return Places(self.field[chosen], self.ordinate[chosen], self.index[chosen], self.tokens)
+        return self.at((None, slice(None)))
 
     def span(self, queries: Fields = None, keys: Fields = None) -> Span:
         """All keys of some fields, for queries of some fields; None is any field."""

@@ -48,10 +48,6 @@ class Window(PlainRelation):
     cyclic: bool = Field(False, description="distances around a ring of all tokens")
 
     @override
-    def named_fields(self) -> tuple[str, ...]:
-        return self.fields or ()
-
-    @override
     def attends(self, query: Places, key: Places) -> Bool[Tensor, "*pair"]:
         found = difference(query, key, self.by, self.cyclic)
         near = (found <= self.back) & (found >= -self.ahead)

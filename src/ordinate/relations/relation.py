@@ -77,8 +77,8 @@ class Relation(Kind):
         return 1
 
     def named_fields(self) -> tuple[str, ...]:
-        """The fields that this relation mentions by name."""
-        return ()
+        """The fields that this relation mentions by name: its `fields`, where it has some."""
+        return getattr(self, "fields", None) or ()
 
     def limits(self) -> Mapping[By, int] | None:
         """The largest numbers that it compares differences of ordinates and of indices with, 0 where it takes them as

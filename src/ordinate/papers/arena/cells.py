@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ordinate.encodings import ENCODINGS, BuildSpec, EncodingSettings, NoPlaceError, Pairwise, Terms
+from ordinate.encodings import ENCODINGS, BuildSpec, EncodingSettings, Pairwise
 from ordinate.lab.training import Evaluation, Linear, Muon, Recipe, Training
 from ordinate.models import ResidualEncoder
 from ordinate.papers.arena.contests import FACTORS, Contest, Lengths, contests
 from ordinate.papers.arena.entrants import Entrant, entrants, reached
+from ordinate.papers.arena.terms import NoPlaceError, Terms
 from ordinate.relations import causal
 
 

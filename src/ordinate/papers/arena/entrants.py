@@ -1,8 +1,6 @@
 """Entrants of the arena: every encoding that a recipe can name, with the settings that it chooses for a contest.
 
-An encoding is told of a contest in `Encoding.for_contest`: tables have room for the longest sequence that is
-measured, distances share a vector or a bucket beyond those of training, and lengths that papers chose for theirs are
-in the same proportion. A plug-in's encoding takes part too.
+How an encoding is set for a contest is said in `terms`. A plug-in's encoding takes part too.
 
 A bias that is alike on both sides cannot tell left from right in an encoder that looks both ways. Such biases are
 published for models that look back only, and take part behind a causal mask as well.
@@ -22,13 +20,12 @@ from ordinate.encodings import (
     BuildSpec,
     Encoding,
     EncodingSettings,
-    NoPlaceError,
     NoPosition,
     Pairwise,
-    Terms,
 )
 from ordinate.errors import OrdinateError
 from ordinate.papers.arena.contests import FACTORS, Contest
+from ordinate.papers.arena.terms import NoPlaceError, Terms, in_contest
 from ordinate.relations import causal
 
 Chosen = Callable[[Terms], EncodingSettings]
@@ -76,22 +73,23 @@ def entrants(contests: Sequence[Terms]) -> dict[str, Entrant]:
 def _chosen(kind: type[EncodingSettings]) -> Chosen:
     """What a kind chooses, or one line about what it lacks."""
 
-    def settings(terms: Terms) -> EncodingSettings:
+    def chosen(terms: Terms) -> EncodingSettings:
         try:
-            found = kind.for_contest(terms)
+            found = in_contest(kind.builds, terms)
         except NoPlaceError:
             raise
         except OrdinateError as error:
             raise OrdinateError(
                 f"encoding {kind.name!r} cannot be set for a contest, {error}: give it a for_contest that does"
             ) from None
-        if not isinstance(found, EncodingSettings):
+        settings = getattr(found, "settings", found)
+        if not isinstance(settings, EncodingSettings):
             raise OrdinateError(
                 f"for_contest of encoding {kind.name!r} gives {found!r}: return an encoding, such as cls()"
             )
-        return found
+        return settings
 
-    return settings
+    return chosen
 
 
 def _is_own(kind: type[EncodingSettings]) -> bool:
@@ -109,7 +107,7 @@ def _is_alike(entrant: Entrant, contests: Sequence[Terms]) -> bool:
 
 
 def _classes(terms: Terms) -> EncodingSettings:
-    settings = Pairwise.for_contest(terms).settings
+    settings = in_contest(Pairwise, terms).settings
     if not built(settings, terms.spec).state_dict():
         raise NoPlaceError("its relation has no classes, which keys would be made of")
     return settings
