@@ -170,21 +170,27 @@ def _autocast(operation, *args, **kwargs):
 
 
 class _AfarMode(FakeTensorMode):
-    """Fake tensors on "afar"; a tensor of the CPU that was made outside may be copied over, and nothing else."""
+    """Fake tensors on "afar"; those of the CPU have numbers, may be copied over, and be indices and scalars."""
 
     def __enter__(self):
         _register()
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func in COPIES:
-            args = tree_map(self._fake, args)
-        return super().__torch_dispatch__(func, types, args, kwargs or {})
+        kwargs = kwargs or {}
+        there = any(isinstance(x, FakeTensor) for x in tree_leaves((args, kwargs)))
+        device = kwargs.get("device")
+        if not there and (device is None or torch.device(device).type != "afar"):
+            return func(*args, **kwargs)
 
-    def _fake(self, x):
-        if isinstance(x, torch.Tensor) and not isinstance(x, FakeTensor):
+        def fake(x):
+            if not isinstance(x, torch.Tensor) or isinstance(x, FakeTensor):
+                return x
+            if x.dim() and func not in COPIES + INDEXING:
+                raise TwoDevices(f"{func}: tensors on two devices, one of shape {tuple(x.shape)} on the CPU")
             return self.fake_tensor_converter.from_real_tensor(self, x)
-        return x
+
+        return super().__torch_dispatch__(func, types, tree_map(fake, args), kwargs)
 
 
 AWAY = _AwayMode()
@@ -252,19 +258,14 @@ def _run(function, given):
     return out.detach(), torch.autograd.grad((out * weights).sum(), leaves, materialize_grads=True)
 
 
-def assert_trains_anywhere(model, forward, *given, autocast=True, fake=True, **close):
-    """`forward(model, *given)` and a step of AdamW: the same output, gradients and parameters as on the CPU.
-
-    Without `fake` on AWAY alone.
-    """
+def assert_trains_anywhere(model, forward, *given, autocast=True, **close):
+    """`forward(model, *given)` and a step of AdamW: the same output, gradients and parameters as on the CPU."""
     expected = _step(deepcopy(model), forward, given)
     twin, there = away(deepcopy(model)), [moved(x, "away") for x in given]
     with AWAY:
         found = _step(twin, forward, there)
     assert _all_on("meta", found)
     torch.testing.assert_close(tree_map(back, found), expected, **close)
-    if not fake:
-        return
     twin, there = moved(deepcopy(model), "afar"), [moved(x, "afar") for x in given]
     for context in (nullcontext, afar_autocast)[: 1 + autocast]:
         with AFAR, torch.no_grad(), context():

@@ -9,17 +9,8 @@ from ordinate.attention import FORMS, attend, captured, dense, dense_attention, 
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
-from ordinate.encodings import BuildSpec, Combined, Encoding, OneHot, Pairwise, RpeLin, Shaw
+from ordinate.encodings import BuildSpec, Encoding, Pairwise, Shaw
 from ordinate.hub import put_attention
-from ordinate.lab.architectures import (
-    LOOKS,
-    ContentAttention,
-    HybridAttention,
-    MemoryAttention,
-    PositionalAttention,
-)
-from ordinate.lab.architectures.decay import by_transform
-from ordinate.lab.programs.table import TableAttention, densify
 from ordinate.relations import causal, everywhere, relative
 from ordinate.relations import window as near
 from tests.attention.pairs import FORMS as OPERANDS
@@ -145,49 +136,6 @@ def test_heads(form, relation, listened):
         return out
 
     assert_trains_anywhere(layer, forward, torch.randn(3, 6, 8, dtype=torch.float64), **TIGHT)
-
-
-@pytest.mark.parametrize("kind", ["content", "positional", "hybrid"])
-@pytest.mark.parametrize("back", [False, True], ids=["", "causal"])
-def test_concatenated_positions(kind, back):
-    torch.manual_seed(0)
-    positions = OneHot().build(SITE)
-    attention = {
-        "content": lambda: ContentAttention(8, 2),
-        "positional": lambda: PositionalAttention(8, 2, positions),
-        "hybrid": lambda: HybridAttention(8, 2, positions),
-    }[kind]()
-    encoding = Combined(positions, Pairwise(relation=(causal(),)).build(SITE)) if back else positions
-    layer = Layer(attention, encoding).double()
-    assert_trains_anywhere(layer, Layer.__call__, torch.randn(3, 6, 8, dtype=torch.float64), **TIGHT)
-
-
-@pytest.mark.parametrize("weight", [1.0, 0.25])
-@pytest.mark.parametrize("form", ["table", "dense"])
-def test_tables_of_sources(weight, form):
-    torch.manual_seed(0)
-    source, positions = torch.tensor([[0, 0, 1, -1, 2], [4, -1, 2, 1, 0]]), OneHot().build(SITE)
-    attention = TableAttention(8, source, torch.full((2, 5), weight)).double()
-    layer = Layer(attention if form == "table" else densify(attention, positions), positions).double()
-    assert_trains_anywhere(layer, Layer.__call__, torch.randn(3, 6, 8, dtype=torch.float64), **TIGHT)
-    with AWAY:
-        assert densify(away(attention), positions).query_key.weight.device.type == "meta"
-
-
-@pytest.mark.parametrize("normalised", [True, False])
-@pytest.mark.parametrize("tokens", [6, 120])
-@pytest.mark.parametrize("look", LOOKS)
-def test_memory(look, tokens, normalised):
-    if (look == "tmx" and normalised) or (look == "hard" and not normalised):
-        pytest.skip("not a form")
-    torch.manual_seed(0)
-    here = Coordinates.of(text=range(tokens))
-    encoding = RpeLin().build(BuildSpec((here,), layers=1, heads=2, head_dim=4))
-    attention = MemoryAttention(4, 2, 0, LOOKS[look]().build(4, 2), normalised=normalised)
-    x = 0.1 * torch.randn(2, tokens, 4, dtype=torch.float64)
-    assert by_transform(x) == (tokens == 120)
-    layer = Layer(attention, encoding).double()
-    assert_trains_anywhere(layer, lambda layer, x: layer(x, here), x, **TIGHT)
 
 
 def test_merged_layers():

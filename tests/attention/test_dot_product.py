@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from ordinate.attention import attention_scores, attention_weights, mix
 from ordinate.encodings import Pairs
 from ordinate.errors import OrdinateError
-from ordinate.lab.architectures.memory_attention import hard_weights
 from ordinate.relations import Pattern
 
 
@@ -112,19 +111,3 @@ def test_weights_are_a_softmax_over_keys_of_any_number(keys):
     fast, seen = attention_weights(scores), torch.randn_like(slow)
     torch.testing.assert_close(fast, slow)
     torch.testing.assert_close(*(torch.autograd.grad(weights, scores, seen)[0] for weights in (fast, slow)))
-
-
-def test_hard_weights_take_the_largest_score_and_descend_like_a_softmax():
-    scores = torch.randn(2, 3, 4, 5, dtype=torch.float64, requires_grad=True)
-    with torch.no_grad():
-        scores[0, 0, 0] = -math.inf
-    weights = hard_weights(scores)
-    assert torch.equal(weights[0, 0, 0], torch.zeros(5, dtype=torch.float64))
-    rest = weights.detach().flatten(0, 2)[1:]
-    torch.testing.assert_close(rest.amax(-1), torch.ones(len(rest), dtype=torch.float64))
-    assert torch.equal(rest.argmax(-1), scores.detach().flatten(0, 2)[1:].argmax(-1))
-    torch.testing.assert_close(rest.sum(-1), torch.ones(len(rest), dtype=torch.float64))
-    slope = torch.randn_like(weights)
-    (found,) = torch.autograd.grad((weights[1] * slope[1]).sum(), scores)
-    (soft,) = torch.autograd.grad((scores[1].softmax(-1) * slope[1]).sum(), scores)
-    torch.testing.assert_close(found[1], soft[1])

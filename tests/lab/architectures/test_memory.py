@@ -23,6 +23,7 @@ from ordinate.encodings import (
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
 from ordinate.lab.architectures import MODELS, Dp, DpFree, Hard, Memory, NoNorm, PostNorm, PreNorm, Tmx, decay
+from ordinate.lab.architectures.memory_attention import hard_weights
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, train
 from ordinate.lab.training.ensemble import ensemble_losses
@@ -327,3 +328,19 @@ def test_long_sequences_need_little_memory_without_dot_products():
     fixed = ensemble_bytes(recipe(task, {"width": 4}, batch=1))
     assert fixed < 2**30
     assert ensemble_bytes(recipe(task, {"width": 4, "attention": "dp"}, batch=1)) > 100 * fixed
+
+
+def test_hard_weights_take_the_largest_score_and_descend_like_a_softmax():
+    scores = torch.randn(2, 3, 4, 5, dtype=torch.float64, requires_grad=True)
+    with torch.no_grad():
+        scores[0, 0, 0] = -math.inf
+    weights = hard_weights(scores)
+    assert torch.equal(weights[0, 0, 0], torch.zeros(5, dtype=torch.float64))
+    rest = weights.detach().flatten(0, 2)[1:]
+    torch.testing.assert_close(rest.amax(-1), torch.ones(len(rest), dtype=torch.float64))
+    assert torch.equal(rest.argmax(-1), scores.detach().flatten(0, 2)[1:].argmax(-1))
+    torch.testing.assert_close(rest.sum(-1), torch.ones(len(rest), dtype=torch.float64))
+    slope = torch.randn_like(weights)
+    (found,) = torch.autograd.grad((weights[1] * slope[1]).sum(), scores)
+    (soft,) = torch.autograd.grad((scores[1].softmax(-1) * slope[1]).sum(), scores)
+    torch.testing.assert_close(found[1], soft[1])

@@ -13,6 +13,10 @@ SIZES = {"layers": 2, "width": 8, "heads": 2, "hidden": 8}
 LOOPS = {"loops": 3, "trained_loops": [1, 3], "unlooped_layers": [1, 0], "inject_input": True}
 DRAWN = {"repeat_loop_prob": 0.3, "null_loop_prob": 0.3}
 LEAP = {"kind": "pairwise", "relation": "leap"}
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Accessing the data pointer of FakeTensor"
+)  # to keep merged maps
+
 MODELS_TO_TRY = [
     ("positional", {}),
     ("positional", {"encoding": "sinusoidal"}),
