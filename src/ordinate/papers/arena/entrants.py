@@ -8,6 +8,7 @@ published for models that look back only, and take part behind a causal mask as 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -60,7 +61,7 @@ def entrants(contests: Sequence[Terms]) -> dict[str, Entrant]:
     Whether an encoding needs the mask is seen in the first of the contests that it takes part in.
     """
     found = [
-        Entrant(name, _chosen(kind), declared=kind is Pairwise.Settings, own=_is_own(kind))
+        Entrant(name, partial(in_contest, kind.builds), declared=kind is Pairwise.Settings, own=_is_own(kind))
         for name, kind in ENCODINGS.items()
     ]
     alike = [entrant for entrant in found if _is_alike(entrant, contests)]
@@ -68,28 +69,6 @@ def entrants(contests: Sequence[Terms]) -> dict[str, Entrant]:
     found += [replace(entrant, name=behind_mask(entrant.name), causal=True) for entrant in alike]
     found.append(Entrant("pairwise, content x class", _classes, ContentClass(), declared=True))
     return {entrant.name: entrant for entrant in found}
-
-
-def _chosen(kind: type[EncodingSettings]) -> Chosen:
-    """What a kind chooses, or one line about what it lacks."""
-
-    def chosen(terms: Terms) -> EncodingSettings:
-        try:
-            found = in_contest(kind.builds, terms)
-        except NoPlaceError:
-            raise
-        except OrdinateError as error:
-            raise OrdinateError(
-                f"encoding {kind.name!r} cannot be set for a contest, {error}: give it a for_contest that does"
-            ) from None
-        settings = getattr(found, "settings", found)
-        if not isinstance(settings, EncodingSettings):
-            raise OrdinateError(
-                f"for_contest of encoding {kind.name!r} gives {found!r}: return an encoding, such as cls()"
-            )
-        return settings
-
-    return chosen
 
 
 def _is_own(kind: type[EncodingSettings]) -> bool:
@@ -107,7 +86,7 @@ def _is_alike(entrant: Entrant, contests: Sequence[Terms]) -> bool:
 
 
 def _classes(terms: Terms) -> EncodingSettings:
-    settings = in_contest(Pairwise, terms).settings
+    settings = in_contest(Pairwise, terms)
     if not built(settings, terms.spec).state_dict():
         raise NoPlaceError("its relation has no classes, which keys would be made of")
     return settings

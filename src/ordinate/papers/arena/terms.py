@@ -16,6 +16,7 @@ from ordinate.encodings import (
     BuildSpec,
     Coupling,
     Encoding,
+    EncodingSettings,
     Fire,
     Learned,
     Pairwise,
@@ -64,18 +65,34 @@ class NoPlaceError(OrdinateError):
     """An encoding cannot take part in a contest; the message says why."""
 
 
-def in_contest(kind: type[Encoding], terms: Terms) -> Encoding:
-    """The encoding as it takes part; `NoPlaceError` is raised where it cannot.
+def in_contest(kind: type[Encoding], terms: Terms) -> EncodingSettings:
+    """The settings with which an encoding takes part; `NoPlaceError` is raised where it cannot.
 
     >>> here = Coordinates.of(number=range(9))
-    >>> in_contest(Shaw, Terms(BuildSpec((here,)), here)).settings.clip
+    >>> in_contest(Shaw, Terms(BuildSpec((here,)), here)).model_dump()["clip"]
     8
     """
+    try:
+        found = _asked(kind, terms)
+    except NoPlaceError:
+        raise
+    except OrdinateError as error:
+        raise OrdinateError(
+            f"encoding {kind.name!r} cannot be set for a contest, {error}: give it a for_contest that does"
+        ) from None
+    settings = getattr(found, "settings", found)
+    if not isinstance(settings, EncodingSettings):
+        raise OrdinateError(
+            f"for_contest of encoding {kind.name!r} gives {found!r}: return an encoding, such as cls()"
+        )
+    return settings
+
+
+def _asked(kind: Any, terms: Terms) -> object:
+    """What an encoding chooses, or the nearest class that it derives from."""
     for parent in kind.__mro__:
         if "for_contest" in vars(parent):
-            own: Any = kind
-            found: Encoding = own.for_contest(terms)
-            return found
+            return kind.for_contest(terms)
         if parent in CHOICES:
             return kind(**CHOICES[parent](terms))
     return kind()
