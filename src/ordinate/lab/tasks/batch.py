@@ -39,6 +39,12 @@ class Batch(NamedTuple):
             self.coordinates,
         )
 
+    def replaced(self, token: int, drawn: Inputs | Tensor) -> Inputs:
+        """The inputs with others at one token: one number or symbol a sample, or all its features."""
+        inputs = self.input.clone()
+        inputs[:, token] = drawn.to(inputs)
+        return inputs
+
 
 class Changes(NamedTuple):
     """One sample changed at one token, in several ways and at several tokens; and which token that was."""

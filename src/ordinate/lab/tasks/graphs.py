@@ -23,7 +23,7 @@ from ordinate.lab.tasks.adjacency import (
 )
 from ordinate.lab.tasks.base import Task, only_first
 from ordinate.lab.tasks.batch import Batch, fields_of
-from ordinate.lab.tasks.presentation import read_matrix, write_short
+from ordinate.lab.tasks.presentation import read_matrix, rows, write_short
 from ordinate.lab.tasks.sampling import LARGEST, chances, check_count, check_length, check_scale, draw_numbers
 
 LARGEST_GRAPH = 512
@@ -153,15 +153,13 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         scored = self.scored(batch.coordinates)
-        return [
-            {
-                "input": " / ".join(write_short(row) for row in x),
-                "target": " / ".join(
-                    write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
-                ),
-            }
-            for x, y in zip(batch.input, batch.target, strict=True)
-        ]
+
+        def answers(y: Float[Tensor, "vertex out"]) -> str:
+            return " / ".join(
+                write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
+            )
+
+        return rows((" / ".join(map(write_short, x)) for x in batch.input), map(answers, batch.target))
 
 
 class WeightedGraph(Graph, axes=("scale", "density")):

@@ -4,17 +4,20 @@ import string
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from torch.nn.functional import pad
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers
 
 MOST_STATES = 64
@@ -26,6 +29,12 @@ class Strings(Task, family="matching", axes=("length",)):
     """Symbols, one a token, each answered with a symbol. Harder along `length`."""
 
     length: int = Field(16, ge=1, le=LONGEST, description=f"tokens in training, 1 to {LONGEST}")
+
+    @property
+    @override
+    def outputs(self) -> int:
+        """The number of symbols, which answers share unless a task says otherwise."""
+        return self.features
 
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
         """Draw the inputs, uniform and independent unless a task says otherwise."""
@@ -62,9 +71,7 @@ class Strings(Task, family="matching", axes=("length",)):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        inputs = batch.input.clone()
-        inputs[:, token] = another(inputs[:, token], self.features, generator)
-        return inputs
+        return batch.replaced(token, another(batch.input[:, token], self.features, generator))
 
     @override
     def token_texts(self, inputs: Symbols) -> list[str]:
@@ -72,10 +79,9 @@ class Strings(Task, family="matching", axes=("length",)):
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {"input": self.write(x), "target": " ".join(map(str, y))}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        return rows(
+            map(self.write, batch.input.tolist()), (" ".join(map(str, y)) for y in batch.target.tolist())
+        )
 
     @override
     def parse(self, text: str) -> Batch:
@@ -111,10 +117,7 @@ class Counter(VariableStrings, family="strings"):
     def states(self) -> int:
         """The modulus m."""
 
-    @property
-    @override
-    def features(self) -> int:
-        return 2
+    features: ClassVar[int] = 2
 
     @property
     @override
@@ -180,11 +183,6 @@ class Echo(VariableStrings, family="strings"):
 
     @property
     @override
-    def outputs(self) -> int:
-        return self.features
-
-    @property
-    @override
     def vocabulary(self) -> tuple[str, ...]:
         return ("_", *LETTERS[: self.alphabet])
 
@@ -203,7 +201,7 @@ class Echo(VariableStrings, family="strings"):
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
         length = inputs.shape[1] // 2
         order = self.coordinates(length).ordinate_tensor[length:].to(inputs.device)
-        return torch.nn.functional.pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
+        return pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -215,18 +213,14 @@ class Echo(VariableStrings, family="strings"):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        inputs = batch.input.clone()
-        letter = inputs[:, token] - FIRST_LETTER
-        inputs[:, token] = FIRST_LETTER + another(letter, self.alphabet, generator)
-        return inputs
+        letter = batch.input[:, token] - FIRST_LETTER
+        return batch.replaced(token, FIRST_LETTER + another(letter, self.alphabet, generator))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         half = len(batch.coordinates) // 2
-        return [
-            {"input": self.write(x[:half]), "target": self.write(y[half:])}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        letters, answers = batch.input[:, :half].tolist(), batch.target[:, half:].tolist()
+        return rows(map(self.write, letters), map(self.write, answers))
 
     @override
     def read(self, text: str) -> list[int]:
@@ -245,6 +239,10 @@ class Echo(VariableStrings, family="strings"):
         return Batch(inputs, self.reference(inputs), coordinates)
 
 
+def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
+    return pad(letters, (0, letters.shape[1]), value=BLANK)
+
+
 class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
     """The string again: abca gives abca."""
 
@@ -261,10 +259,6 @@ class Reverse(Echo, name="reverse", summary="the string from its end, written at
     @override
     def order(length: int) -> Iterable[int]:
         return reversed(range(length))
-
-
-def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
-    return torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
 
 
 @lru_cache(maxsize=256)

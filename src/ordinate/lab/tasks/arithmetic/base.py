@@ -31,6 +31,7 @@ from ordinate.lab.tasks.arithmetic.lines import (
 from ordinate.lab.tasks.arithmetic.samplers import SamplerOption, Uniform
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
 
 MOST_WORDS = 1024
@@ -44,15 +45,8 @@ class DigitTask(Task, family="arithmetic"):
     Numbers are exact at any length. Pads read as zeros, and zeros may stand where pads would.
     """
 
-    @property
-    @override
-    def features(self) -> int:
-        return len(SYMBOLS)
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return ANSWERS
+    features: ClassVar[int] = len(SYMBOLS)
+    outputs: ClassVar[int] = ANSWERS
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -66,9 +60,7 @@ class DigitTask(Task, family="arithmetic"):
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token, where a pad counts as 0."""
-        inputs = batch.input.clone()
-        inputs[:, token] = another(read(inputs[:, token]), 10, generator)
-        return inputs
+        return batch.replaced(token, another(read(batch.input[:, token]), 10, generator))
 
     @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
@@ -98,11 +90,8 @@ class DigitTask(Task, family="arithmetic"):
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         answer = slots(batch.coordinates, answer_field(batch.coordinates)).flip(0)
-        targets = batch.target[:, answer].tolist()
-        return [
-            {"input": write_line(line, batch.coordinates), "target": write_number(target)}
-            for line, target in zip(batch.input.tolist(), targets, strict=True)
-        ]
+        lines = (write_line(line, batch.coordinates) for line in batch.input.tolist())
+        return rows(lines, map(write_number, batch.target[:, answer].tolist()))
 
 
 class Arithmetic(DigitTask, axes=("length", "words")):

@@ -23,7 +23,7 @@ from ordinate.kinds import choose
 from ordinate.lab.tasks.base import Scalars
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.memories.readouts import TOKENS, AnyReadout, Signs, Sum, Tokens
-from ordinate.lab.tasks.presentation import read_numbers, write_short
+from ordinate.lab.tasks.presentation import read_numbers, rows, write_short
 from ordinate.lab.tasks.sampling import check_count, check_length, whole
 
 LONGEST = 2**20
@@ -112,24 +112,18 @@ class MemoryTask(Scalars, family="memories"):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        inputs = batch.input.clone()
-        inputs[:, token] = self.tokens.draw(len(inputs), 1, generator).to(inputs)
-        return inputs
+        return batch.replaced(token, self.tokens.draw(len(batch.input), 1, generator))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         """Return one row a sample: the numbers, and the answers; those that are not scored are dots."""
         scored = self.scored(batch.coordinates)[:, 0].tolist()
-        return [
-            {
-                "input": write_short(x),
-                "target": " ".join(
-                    written if counts else "."
-                    for written, counts in zip(write_short(y).split(), scored, strict=True)
-                ),
-            }
-            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
-        ]
+
+        def dotted(answers: Float[Tensor, " token"]) -> str:
+            written = zip(write_short(answers).split(), scored, strict=True)
+            return " ".join(answer if counts else "." for answer, counts in written)
+
+        return rows(map(write_short, batch.input[..., 0]), map(dotted, batch.target[..., 0]))
 
     @override
     def parse(self, text: str) -> Batch:
