@@ -17,6 +17,7 @@ from ordinate.lab.tasks.arithmetic.digits import ANSWERS, FIRST_LETTER, LETTERS,
 from ordinate.lab.tasks.arithmetic.formats import FormatOption, Operands, Padded
 from ordinate.lab.tasks.arithmetic.lines import (
     NO_WORDS,
+    TEXT,
     Words,
     answer_field,
     blank_line,
@@ -186,26 +187,24 @@ class Arithmetic(DigitTask, axes=("length", "words")):
     def compose(self, operands: Operands, words: int | float | None, generator: Generator) -> Batch:
         """Write operands into a line with random text, and answer it."""
         most = self.words if words is None else whole("words", words, 0, MOST_WORDS)
-        device = generator.device
         counts = NO_WORDS
         if most:
             before, between, after = integers(0, most + 1, (3,), generator).tolist()
             counts = (before, between, after)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
-        inputs = self.line(operands, coordinates)
-        if most:
-            text = slots(coordinates, "text").to(device)
-            letters = integers(0, len(LETTERS), (len(inputs), len(text)), generator)
-            inputs[:, text] = letters + FIRST_LETTER
-        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+        text = (len(operands[0]), len(slots(coordinates, TEXT)))
+        return self.line(operands, integers(0, len(LETTERS), text, generator), coordinates)
 
-    def line(self, operands: Operands, coordinates: Coordinates) -> Int[Tensor, "batch token"]:
-        """Write operands and signs, and pads where text goes."""
+    def line(
+        self, operands: Operands, letters: Int[Tensor, "batch letter"], coordinates: Coordinates
+    ) -> Batch:
+        """Write operands, signs and random text into lines, and answer them."""
         device = operands[0].device
         inputs = blank_line(coordinates, self.sign).to(device).repeat(len(operands[0]), 1)
         for name, operand in zip(self.operands, operands, strict=True):
             inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
-        return inputs
+        inputs[:, slots(coordinates, TEXT).to(device)] = letters + FIRST_LETTER
+        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
 
     @override
     def parse(self, text: str) -> Batch:
@@ -224,10 +223,8 @@ class Arithmetic(DigitTask, axes=("length", "words")):
             )
         operands = self.fit(read_as.numbers)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
-        inputs = self.line(operands, coordinates)
-        letters = [LETTERS.index(letter) + FIRST_LETTER for letter in "".join(read_as.texts)]
-        inputs[:, slots(coordinates, "text")] = torch.tensor(letters, dtype=torch.long)
-        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+        letters = torch.tensor([[LETTERS.index(letter) for letter in "".join(read_as.texts)]])
+        return self.line(operands, letters.long(), coordinates)
 
     @property
     @abstractmethod
