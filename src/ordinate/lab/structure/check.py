@@ -58,8 +58,8 @@ def influence(
     """
     draw = generator(seed, "influence", length)
     coordinates = task.sample(1, generator=draw, length=length).coordinates
-    numbers = len(coordinates) * max(1, task.features)
-    sizes = [min(count - done, max(1, NUMBERS_AT_ONCE // numbers)) for done in _steps(count, numbers)]
+    at_once = max(1, NUMBERS_AT_ONCE // (len(coordinates) * max(1, task.features)))
+    sizes = [min(count - start, at_once) for start in range(0, count, at_once)]
     changes = torch.zeros(len(coordinates), len(coordinates))
     tokens, done = task.free(coordinates, length), 0
     for size in sizes:
@@ -76,10 +76,6 @@ def influence(
             if report is not None:
                 report(done, len(sizes) * len(tokens))
     return coordinates, changes / count
-
-
-def _steps(count: int, numbers: int) -> range:
-    return range(0, count, max(1, NUMBERS_AT_ONCE // numbers))
 
 
 def check(

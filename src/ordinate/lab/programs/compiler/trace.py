@@ -156,12 +156,10 @@ class Traced(Value):
 
     @override
     def relu(self) -> "Traced":
-        """max(x, 0)."""
         return self._with(self.tape.relu(self.form))
 
     @override
     def minimum(self, other: Value) -> "Traced":
-        """a - relu(a - b)."""
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(min(one.low, two.low), min(one.high, two.high), one.whole and two.whole)
@@ -169,7 +167,6 @@ class Traced(Value):
 
     @override
     def maximum(self, other: Value) -> "Traced":
-        """a + relu(b - a)."""
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(max(one.low, two.low), max(one.high, two.high), one.whole and two.whole)
@@ -177,7 +174,6 @@ class Traced(Value):
 
     @override
     def clip(self, low: Number, high: Number) -> "Traced":
-        """l + relu(a - l) - relu(a - h)."""
         if not low <= high:
             refuse(f"clip to [{low:g}, {high:g}]: write the smaller bound first")
         bottom, top = Form((), -float(low)), Form((), -float(high))
@@ -212,7 +208,6 @@ class Traced(Value):
 
     @override
     def select(self, yes: Value, no: Value) -> "Traced":
-        """b + c (a - b)."""
         if not FLAG.holds(self.range):
             refuse(f"select on a condition whose range is {self.range}: write a comparison, or 0 and 1")
         a, b = _form(self._fits(yes)), _form(self._fits(no))
