@@ -187,7 +187,6 @@ class WeightedGraph(Graph, axes=("scale", "density")):
         density: int | float | None = None,
         scale: float = 1.0,
     ) -> Batch:
-        """Draw `count` graphs with weights from a range `scale` times as wide, and answer them."""
         check_scale(scale, self.low, self.high)
         edges = self.draw(count, length, density, generator)
         pairs = self.length * (self.length - 1) // 2

@@ -11,10 +11,10 @@ from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes, fields_of
 from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
+from ordinate.lab.tasks.strings import Strings
 
 NOWHERE = -1
 """The place of a hop that finds nothing; hops from there stay there."""
@@ -59,7 +59,7 @@ def hop(
 
 
 class KHop(
-    Task,
+    Strings,
     name="k-hop",
     summary="the letter k hops back, each hop to behind the last same letter",
     family="hops",
@@ -102,18 +102,9 @@ class KHop(
         return self.first_letter + 2 * self.alphabet
 
     @property
-    @override
-    def outputs(self) -> int:
-        return self.features
-
-    @property
     def first_letter(self) -> int:
         """The index of the letter a."""
         return FIRST_COUNT + self.hops + 1
-
-    @override
-    def lengths(self) -> tuple[int, ...]:
-        return (self.length,)
 
     @override
     def coordinates(self, length: int) -> Coordinates:

@@ -15,7 +15,7 @@ from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
 from ordinate.lab.tasks.presentation import read_numbers, rows, write_numbers, write_short
 from ordinate.lab.tasks.sampling import chances, check_count, check_length, check_scale, integers
-from ordinate.lab.tasks.strings import Strings
+from ordinate.lab.tasks.strings import Strings, read_symbols
 
 LARGEST = 4096
 """Largest modulus."""
@@ -242,9 +242,7 @@ class ContextualCounting(
 
     @override
     def read(self, text: str) -> list[int]:
-        if not text or not set(text) <= set(SIGNS):
-            raise OrdinateError(f"{text!r} is not understood: write zeros, ones and brackets, such as 1[10]1")
-        return [SIGNS.index(sign) for sign in text]
+        return read_symbols(text, SIGNS, "zeros, ones and brackets, such as 1[10]1")
 
 
 def _last(there: Bool[Tensor, "batch token"], place: Symbols) -> Symbols:

@@ -199,7 +199,6 @@ class MixedTypes(
     def reference(
         self, inputs: Float[Tensor, "batch token 2"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the answer at token 0 and zeros elsewhere."""
         text, prices = self.read(inputs)
         chosen = (text.named[:, :, None] == text.asked[:, None]).any(-1)
         answers = torch.zeros_like(inputs[..., :1])
@@ -212,7 +211,6 @@ class MixedTypes(
 
     @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The query of every sample: 0 sum, 1 min, 2 max."""
         if name not in self.slices:
             return super().slice(name, batch)
         return self.read(batch.input)[0].query

@@ -75,7 +75,6 @@ class Numbers(Scalars, family="numbers", axes=("length", "scale")):
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
-        """Draw `count` sequences of one length (`self.length` by default) and answer them."""
         check_count(count)
         check_scale(scale, self.low, self.high)
         length = self.length if length is None else length

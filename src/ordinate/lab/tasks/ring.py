@@ -98,7 +98,6 @@ class Ring(
         length: int | None = None,
         filled: int | float | None = None,
     ) -> Batch:
-        """Draw `count` rings with the first `filled` places Gaussian and the rest zero."""
         check_count(count)
         coordinates = self.coordinates(self.places if length is None else length)
         some = self.filled if filled is None else filled

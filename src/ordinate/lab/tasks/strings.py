@@ -1,8 +1,6 @@
 """Strings of symbols, each token answered with a symbol: counters, copies."""
 
 import string
-from abc import abstractmethod
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import ClassVar
 
@@ -23,6 +21,17 @@ from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_len
 MOST_STATES = 64
 BLANK, FIRST_LETTER = 0, 1
 LETTERS = string.ascii_lowercase
+
+
+def read_symbols(text: str, alphabet: str, instead: str) -> list[int]:
+    """The places of characters in an alphabet; a text with others, or without any, is refused.
+
+    >>> read_symbols("abba", "ab", "letters from a to b")
+    [0, 1, 1, 0]
+    """
+    if not text or not set(text) <= set(alphabet):
+        raise OrdinateError(f"{text!r} is not understood: write {instead}")
+    return [alphabet.index(character) for character in text]
 
 
 class Strings(Task, family="matching", axes=("length",)):
@@ -112,21 +121,11 @@ class Counter(VariableStrings, family="strings"):
     A string counts as right where all its tokens are, which guessing hardly ever reaches. Harder along `length`.
     """
 
-    @property
-    @abstractmethod
-    def states(self) -> int:
-        """The modulus m."""
-
     features: ClassVar[int] = 2
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return self.states
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
-        return inputs.cumsum(1) % self.states
+        return inputs.cumsum(1) % self.outputs
 
     @override
     def write(self, symbols: list[int]) -> str:
@@ -134,19 +133,15 @@ class Counter(VariableStrings, family="strings"):
 
     @override
     def read(self, text: str) -> list[int]:
-        if not text or not set(text) <= {"0", "1"}:
-            raise OrdinateError(f"{text!r} is not understood: write zeros and ones, such as 1101")
+        symbols = read_symbols(text, "01", "zeros and ones, such as 1101")
         check_length(len(text))
-        return [int(sign) for sign in text]
+        return symbols
 
 
 class Parity(Counter, name="parity", summary="whether the number of ones so far is odd"):
     """Whether the ones so far are odd in number: 1101 gives 1 0 0 1."""
 
-    @property
-    @override
-    def states(self) -> int:
-        return 2
+    outputs: ClassVar[int] = 2
 
 
 class ModularCounting(Counter, name="modular-counting", summary="the number of ones so far modulo 5"):
@@ -156,7 +151,7 @@ class ModularCounting(Counter, name="modular-counting", summary="the number of o
 
     @property
     @override
-    def states(self) -> int:
+    def outputs(self) -> int:
         return self.modulus
 
 
@@ -171,10 +166,8 @@ class Echo(VariableStrings, family="strings"):
     length: int = Field(10, ge=1, le=LONGEST, description=f"most letters in training, 1 to {LONGEST}")
     alphabet: int = Field(8, ge=2, le=len(LETTERS), description="letters that strings are made of")
 
-    @staticmethod
-    @abstractmethod
-    def order(length: int) -> Iterable[int]:
-        """Which letter is written at each blank, by its ordinate."""
+    backwards: ClassVar[bool] = False
+    """Whether the letters are to be written from the last one on."""
 
     @property
     @override
@@ -190,11 +183,10 @@ class Echo(VariableStrings, family="strings"):
     def coordinates(self, length: int) -> Coordinates:
         """The letters, then the blanks, each with the ordinate of the letter that is written there."""
         check_length(length)
-        return echo_coordinates(type(self), length)
+        return echo_coordinates(length, self.backwards)
 
     @override
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        """Letters, uniform and independent, and as many blanks."""
         return _with_blanks(FIRST_LETTER + integers(0, self.alphabet, (count, length), generator))
 
     @override
@@ -225,11 +217,8 @@ class Echo(VariableStrings, family="strings"):
     @override
     def read(self, text: str) -> list[int]:
         known = LETTERS[: self.alphabet]
-        if not text or not set(text) <= set(known):
-            raise OrdinateError(
-                f"{text!r} is not understood: write letters from a to {known[-1]}, such as abba"
-            )
-        return [FIRST_LETTER + known.index(letter) for letter in text]
+        letters = read_symbols(text, known, f"letters from a to {known[-1]}, such as abba")
+        return [FIRST_LETTER + letter for letter in letters]
 
     @override
     def parse(self, text: str) -> Batch:
@@ -246,26 +235,19 @@ def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
 class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
     """The string again: abca gives abca."""
 
-    @staticmethod
-    @override
-    def order(length: int) -> Iterable[int]:
-        return range(length)
 
-
-class Reverse(Echo, name="reverse", summary="the string from its end, written at the blanks behind it"):
+class Reverse(
+    Echo, name="reverse", summary="the string from its end, written at the blanks behind it", backwards=True
+):
     """The string from its end: abca gives acba."""
-
-    @staticmethod
-    @override
-    def order(length: int) -> Iterable[int]:
-        return reversed(range(length))
 
 
 @lru_cache(maxsize=256)
-def echo_coordinates(kind: type[Echo], length: int) -> Coordinates:
+def echo_coordinates(length: int, backwards: bool) -> Coordinates:
     """Return the coordinates of the fields `letter` and `answer`.
 
-    >>> echo_coordinates(Reverse, 3).ordinate
+    >>> echo_coordinates(3, backwards=True).ordinate
     (0, 1, 2, 2, 1, 0)
     """
-    return Coordinates.of(letter=range(length), answer=kind.order(length))
+    order = range(length)
+    return Coordinates.of(letter=order, answer=order[::-1] if backwards else order)

@@ -15,7 +15,6 @@ from ordinate.attention.convolution import causal_convolutions
 from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.memories.fixed import MemoryTask, check_reach
-from ordinate.lab.tasks.memories.readouts import Tokens
 from ordinate.lab.tasks.sampling import whole
 
 Weights = Float[Tensor, " lag"]
@@ -173,6 +172,7 @@ class DecayingMemory(
     name="decaying-memory",
     summary="function of sums over all tokens before, weighted by decaying kernels",
     axes=("length", "memories"),
+    sums=True,
 ):
     """A function of weighted sums over all tokens before: with the kernel 1, 1/2 and no readout, 2 4 gives 2 5.
 
@@ -198,11 +198,6 @@ class DecayingMemory(
     def reach(self) -> int:
         """Where the last list ends or the last wavelet stands; 0 where kernels have no such place."""
         return max(kernel.furthest for kernel in self.kernels)
-
-    @property
-    @override
-    def readout_tokens(self) -> Tokens | None:
-        return None
 
     @override
     def value(self, axis: str) -> int:
