@@ -269,8 +269,8 @@ class Knapsack(
 
     @override
     def draw(self, count: int, length: int, widest: int, generator: Generator) -> Int[Tensor, "batch token"]:
-        weights = self._upto(self.weights, (count, length), generator)
-        values = self._upto(widest, (count, length), generator)
+        weights = integers(1, self.weights + 1, (count, length), generator)
+        values = integers(1, widest + 1, (count, length), generator)
         return torch.cat([weights, values, self._capacity(count, length, generator)], dim=1)
 
     @override
@@ -283,12 +283,8 @@ class Knapsack(
         if token == 2 * length:
             return batch.replaced(token, self._capacity(count, length, generator))
         most = self.weights if token < length else self.values
-        return batch.replaced(token, self._upto(most, (count, 1), generator))
+        return batch.replaced(token, integers(1, most + 1, (count, 1), generator))
 
     def _capacity(self, count: int, length: int, generator: Generator) -> Int[Tensor, "batch 1"]:
         most = max(self.weights, self.weights * length // 2)
-        return self._upto(most - self.weights + 1, (count, 1), generator) + self.weights - 1
-
-    @staticmethod
-    def _upto(most: int, shape: tuple[int, int], generator: Generator) -> Int[Tensor, "_ _"]:
-        return integers(1, most + 1, shape, generator)
+        return integers(self.weights, most + 1, (count, 1), generator)
