@@ -1,6 +1,7 @@
 """Tasks on undirected graphs, one vertex a token, whose vertices are named at random."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -44,6 +45,9 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     density: float = Field(
         0.2, ge=0, le=1, description="probability of every edge beyond those of a tree, in training"
     )
+
+    joined: ClassVar[bool] = True
+    """Whether a tree makes all graphs connected."""
 
     @abstractmethod
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex out"]:
@@ -91,20 +95,14 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     def draw(
         self, count: int, length: int | None, density: int | float | None, generator: Generator
     ) -> Adjacency:
-        """Draw the edges: a tree and more."""
-        pairs = self.draw_any(count, length, density, generator)
-        return pairs | draw_tree(count, self.length, generator)
-
-    def draw_any(
-        self, count: int, length: int | None, density: int | float | None, generator: Generator
-    ) -> Adjacency:
-        """Draw every edge with the same probability."""
+        """Draw every edge with the same probability, and a tree beside them where graphs are connected."""
         check_count(count)
         self.coordinates(self.length if length is None else length)
         share = self.density if density is None else density
         if not 0 <= share <= 1:
             raise OrdinateError(f"density must be 0 to 1, got {share:g}: write density={self.density}")
-        return draw_pairs(count, self.length, share, generator)
+        pairs = draw_pairs(count, self.length, share, generator)
+        return pairs | draw_tree(count, self.length, generator) if self.joined else pairs
 
     def answered(self, inputs: Float[Tensor, "batch vertex vertex"]) -> Batch:
         """The batch of these matrices."""
@@ -215,7 +213,9 @@ class Bfs(
         return steps_from_first(graph).unsqueeze(-1)
 
 
-class Connectivity(Graph, name="connectivity", summary="which pairs of vertices are connected, as 1 and 0"):
+class Connectivity(
+    Graph, name="connectivity", summary="which pairs of vertices are connected, as 1 and 0", joined=False
+):
     """Whether edges lead from each vertex to each other one, as 1 and 0.
 
     Output j of token i says whether vertices i and j are connected; only those above the diagonal are scored. These
@@ -231,12 +231,6 @@ class Connectivity(Graph, name="connectivity", summary="which pairs of vertices 
     @override
     def outputs(self) -> int:
         return self.length
-
-    @override
-    def draw(
-        self, count: int, length: int | None, density: int | float | None, generator: Generator
-    ) -> Adjacency:
-        return self.draw_any(count, length, density, generator)
 
     @override
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:
