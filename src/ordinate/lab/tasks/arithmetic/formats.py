@@ -41,9 +41,13 @@ class Format(Kind):
     def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
         """Write one given number into its field."""
 
-    @abstractmethod
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """The layout of numbers of these sizes with signs between them."""
+        """The layout of numbers of these sizes with signs between them; an answer has one digit more."""
+        before, between, after = words
+        pieces: list[Piece] = [(TEXT, range(before)), (ADDENDS[0], self.number(sizes[0]))]
+        for i, (name, size) in enumerate(zip(ADDENDS[1:], sizes[1:], strict=False)):
+            pieces += [(TEXT, range(between)), *self.signed(i, name, size)]
+        return lay(*pieces, *self.answer(max(sizes) + 1), (TEXT, range(after)))
 
     def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
         """The layout of a multiplier and a multiplicand of these sizes, with a sign between them."""
@@ -58,6 +62,10 @@ class Format(Kind):
             *self.answer(sum(sizes)),
             (TEXT, range(after)),
         )
+
+    @abstractmethod
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        """Sign i, and the addend behind it."""
 
     def answer(self, size: int) -> list[Piece]:
         """What follows a line to be answered in so many places; nothing where it is answered inside."""
@@ -93,13 +101,9 @@ class Padded(
         return strip(resize(digits, width))
 
     @override
-    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """Signs are the top token of the number after them, with the ordinate of the answer's top digit."""
-        before, between, after = words
-        pieces: list[Piece] = [(TEXT, range(before)), (ADDENDS[0], self.number(sizes[0]))]
-        for name, size in zip(ADDENDS[1:], sizes[1:], strict=False):
-            pieces += [(TEXT, range(between)), (name, (size, *self.number(size)))]
-        return lay(*pieces, (TEXT, range(after)))
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        """The sign is the top token of the number, with the ordinate of the answer's top digit."""
+        return [(name, (size, *self.number(size)))]
 
 
 class Variable(
@@ -143,13 +147,8 @@ class Variable(
         return digits
 
     @override
-    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """Operands with signs between them, equals, blanks for one digit more than the longest."""
-        before, between, after = words
-        pieces: list[Piece] = [(TEXT, range(before)), (ADDENDS[0], self.number(sizes[0]))]
-        for i, (name, size) in enumerate(zip(ADDENDS[1:], sizes[1:], strict=False)):
-            pieces += [(TEXT, range(between)), ("sign", (i,)), (name, self.number(size))]
-        return lay(*pieces, *self.answer(max(sizes) + 1), (TEXT, range(after)))
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        return [("sign", (i,)), (name, self.number(size))]
 
     @override
     def answer(self, size: int) -> list[Piece]:
