@@ -131,7 +131,6 @@ class Word(Value):
 
     @override
     def relu(self) -> "Word":
-        """max(x, 0)."""
         return self._with(np.maximum(self.array, 0))
 
     @override
@@ -144,12 +143,10 @@ class Word(Value):
 
     @override
     def clip(self, low: Number, high: Number) -> "Word":
-        """The nearest number in [low, high]."""
         return self._with(np.clip(self.array, low, high))
 
     @override
     def exchange(self, low: Value, high: Value) -> "Word":
-        """The smaller of x and low where low is not x, the larger of x and high elsewhere."""
         smaller, larger = np.minimum(self.array, _array(low)), np.maximum(self.array, _array(high))
         if ((smaller != self.array) & (larger != self.array)).any():
             refuse("exchange is given two partners in one processor: one of low and high must be x itself")
@@ -157,7 +154,6 @@ class Word(Value):
 
     @override
     def lookup(self, table: Sequence[Number], first: int = 0) -> "Word":
-        """table[x - first]."""
         place = self.array - first
         if ((place != np.round(place)) | (place < 0) | (place >= len(table))).any():
             refuse(
@@ -167,7 +163,6 @@ class Word(Value):
 
     @override
     def select(self, yes: Value, no: Value) -> "Word":
-        """`yes` where this is 1."""
         return self._with(np.where(self.array == 1, _array(yes), _array(no)), yes, no)
 
     @override

@@ -13,6 +13,7 @@ from ordinate.lab.tasks.sampling import LONGEST
 
 Words = Float[np.ndarray, "batch n word"]
 Outputs = Float[np.ndarray, "batch n out"]
+Reference = Callable[[Words], Outputs]
 Hard = Callable[[int], Iterator[Words] | list[Words]]
 """Inputs of n processors that are hard on purpose."""
 
@@ -20,11 +21,6 @@ Hard = Callable[[int], Iterator[Words] | list[Words]]
 def everywhere(answers: Float[np.ndarray, "batch 1 out"], n: int) -> Outputs:
     """The same answers in all processors."""
     return np.repeat(answers, n, axis=1)
-
-
-def no_hard_inputs(n: int) -> list[Words]:
-    """Nothing beyond random and boundary inputs."""
-    return []
 
 
 @dataclass(frozen=True)
@@ -42,13 +38,13 @@ class Program:
     function: Function
     inputs: tuple[Range, ...] | Callable[[int], tuple[Range, ...]]
     """Ranges of the words of a processor, or a function of n that gives them."""
-    reference: Callable[[Words], Outputs]
+    reference: Reference
     words: int = 1
     """Words that a processor may send, and receive, in a round: s."""
-    hard: Hard = no_hard_inputs
+    hard: Hard = lambda n: []
+    """Inputs beyond random and boundary ones."""
     shortest: int = 1
     """The fewest processors that it makes sense for."""
-
     longest: int = LONGEST
     """The most processors that it is compiled for."""
     only_powers: bool = False

@@ -110,7 +110,7 @@ def fetch(values: Sequence[Value], address: Value) -> list[Value]:
     blank = [0 * value for value in values]
     records = [2 * own, own + n, 0 * own + 1, *values]
     requests = [2 * asked + 1, own, 0 * own, *blank]
-    _, back, *words = _transpose(_sort([records, requests]))
+    _, back, *words = zip(*_sort([records, requests]), strict=True)
     copied = _copy_forward([list(item) for item in zip(*words, strict=True)])
     home = _sort([[key, *item[1:]] for key, item in zip(back, copied, strict=True)])
     return home[0][1:]
@@ -133,10 +133,6 @@ def send(value: Value, to: Value, default: int = 0) -> Value:
     for (key, back, word), (other_key, _, other) in zip(items, behind, strict=True):
         found.append([back, select(other_key - key == 1, other, word)])
     return _sort(found)[0][1]
-
-
-def _transpose(items: Items) -> list[list[Value]]:
-    return [list(words) for words in zip(*items, strict=True)]
 
 
 def _from_items(items: Items, source: Sequence[int]) -> Items:

@@ -24,8 +24,6 @@ LONG = 256
 COUNT, COUNT_LONG = 10_000, 200
 DENSE_WEIGHTS = 1 << 24
 """Query and key weights of a model up to which the dense form is compared too."""
-
-
 DENSE_COUNT = 100
 """Inputs of each kind on which the dense form is compared: it is the same model, and slow."""
 
@@ -121,7 +119,8 @@ def verify(
         "boundary": [program.boundary(n, -(-count // 10), generator)],
         "hard": list(program.hard(n)),
     }
-    dense = with_queries_and_keys(compiled.model) if _dense_weights(compiled) <= DENSE_WEIGHTS else None
+    dense_weights = compiled.costs.layers * compiled.costs.heads * 2 * (n + 1) ** 2
+    dense = with_queries_and_keys(compiled.model) if dense_weights <= DENSE_WEIGHTS else None
     found = []
     for kind, batches in kinds.items():
         difference = Difference(kind)
@@ -137,10 +136,6 @@ def verify(
         if difference.inputs:
             found.append(difference)
     return Verification(compiled, error_bound(compiled.allocation, dtype), tuple(found))
-
-
-def _dense_weights(compiled: Compiled) -> int:
-    return compiled.costs.layers * compiled.costs.heads * 2 * (compiled.n + 1) ** 2
 
 
 def _largest(difference: Outputs) -> float:

@@ -58,8 +58,8 @@ def influence(
     """
     draw = generator(seed, "influence", length)
     coordinates = task.sample(1, generator=draw, length=length).coordinates
-    numbers = len(coordinates) * max(1, task.features)
-    sizes = [min(count - done, max(1, NUMBERS_AT_ONCE // numbers)) for done in _steps(count, numbers)]
+    at_once = max(1, NUMBERS_AT_ONCE // (len(coordinates) * max(1, task.features)))
+    sizes = [min(count - start, at_once) for start in range(0, count, at_once)]
     changes = torch.zeros(len(coordinates), len(coordinates))
     tokens, done = task.free(coordinates, length), 0
     for size in sizes:
@@ -76,10 +76,6 @@ def influence(
             if report is not None:
                 report(done, len(sizes) * len(tokens))
     return coordinates, changes / count
-
-
-def _steps(count: int, numbers: int) -> range:
-    return range(0, count, max(1, NUMBERS_AT_ONCE // numbers))
 
 
 def check(
@@ -100,36 +96,43 @@ def check(
     length = max(task.lengths()) if length is None else length
     task = task.tested()
     coordinates, rates = influence(task, length=length, count=count, seed=seed)
-    bound = BoundRelation(relation, [coordinates])
+    bound, label = BoundRelation(relation, [coordinates]), coordinates.label
     pattern = bound.pattern(coordinates)
-    findings = _beyond_reach(task, coordinates, rates, pattern, layers, length, seed)
-    return findings + _unlike(
-        bound, pattern, coordinates, rates, count, task.free(coordinates, length), length
-    )
-
-
-def _beyond_reach(
-    task: Task,
-    coordinates: Coordinates,
-    rates: Float[Tensor, "output input"],
-    pattern: Pattern,
-    layers: int,
-    length: int,
-    seed: int,
-) -> list[Finding]:
+    findings = []
     outside = (rates > 0) & ~reach(pattern, layers)
-    if not outside.any():
-        return []
-    output, token = divmod(int((rates * outside).argmax()), len(rates))
-    label, rate = coordinates.label, float(rates[output, token])
-    return [
-        Finding(
-            "reach",
+    if outside.any():
+        output, token = divmod(int((rates * outside).argmax()), len(rates))
+        message = (
             f"the answer at {label(output)!r} depends on {label(token)!r}, which {layers} layers do not reach "
-            f"(it changed in {rate:.2%} of the samples; {int(outside.sum())} such pairs)",
-            _counterexample(task, output, token, length, seed),
+            f"(it changed in {rates[output, token]:.2%} of the samples; {int(outside.sum())} such pairs)"
         )
-    ]
+        findings.append(Finding("reach", message, _counterexample(task, output, token, length, seed)))
+    free = torch.zeros(len(coordinates), dtype=torch.bool)
+    free[list(task.free(coordinates, length))] = True
+    answers = (rates > 0).any(1) & (coordinates.ordinate_tensor < length)
+    asked = answers[pattern.query] & free[pattern.key]
+    for number in range(bound.classes):
+        chosen = asked & (pattern.label == number)
+        query, key = pattern.query[chosen], pattern.key[chosen]
+        found = rates[query, key]
+        if _unlike(found, count):
+            often, rarely = (
+                f"{label(int(query[i]))!r} from {label(int(key[i]))!r}"
+                for i in (found.argmax(), found.argmin())
+            )
+            message = f"pairs of the class {bound.names[number]!r} do not act alike"
+            example = f"{often} changes in {found.max():.2%} of the samples, {rarely} in {found.min():.2%}"
+            findings.append(Finding("alike", message, example))
+    return findings
+
+
+def _unlike(rates: Float[Tensor, " pair"], count: int) -> bool:
+    """Whether some pairs clearly change the answer more often than others, as measured on `count` samples."""
+    if len(rates) < 2:
+        return False
+    low, high = rates.aminmax()
+    error = ((high * (1 - high) + low * (1 - low)) / count).sqrt()
+    return bool(high > UNLIKE * low and high - low > SIGMAS * max(float(error), 1 / count))
 
 
 def _counterexample(task: Task, output: int, token: int, length: int, seed: int) -> str:
@@ -147,42 +150,3 @@ def _counterexample(task: Task, output: int, token: int, length: int, seed: int)
                 for b in (batch, after)
             ]
             return "; ".join(f"{row['input']} gives {row['target']}" for row in rows)
-
-
-def _unlike(
-    bound: BoundRelation,
-    pattern: Pattern,
-    coordinates: Coordinates,
-    rates: Float[Tensor, "output input"],
-    count: int,
-    tokens: tuple[int, ...],
-    length: int,
-) -> list[Finding]:
-    inner = torch.tensor([o < length for o in coordinates.ordinate])
-    free = torch.zeros(len(coordinates), dtype=torch.bool)
-    free[list(tokens)] = True
-    answers = (rates > 0).any(1) & inner
-    findings = []
-    for number in range(bound.classes):
-        chosen = (pattern.label == number) & answers[pattern.query] & free[pattern.key]
-        query, key = pattern.query[chosen], pattern.key[chosen]
-        if len(query) < 2:
-            continue
-        found = rates[query, key]
-        low, high = int(found.argmin()), int(found.argmax())
-        error = ((found[high] * (1 - found[high]) + found[low] * (1 - found[low])) / count).sqrt()
-        if found[high] > UNLIKE * found[low] and found[high] - found[low] > SIGMAS * max(
-            float(error), 1 / count
-        ):
-            pairs = [
-                f"{coordinates.label(int(query[i]))!r} from {coordinates.label(int(key[i]))!r}"
-                for i in (high, low)
-            ]
-            findings.append(
-                Finding(
-                    "alike",
-                    f"pairs of the class {bound.names[number]!r} do not act alike",
-                    f"{pairs[0]} changes in {found[high]:.2%} of the samples, {pairs[1]} in {found[low]:.2%}",
-                )
-            )
-    return findings

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
 from ordinate.coordinates import Coordinates
@@ -38,6 +38,12 @@ class Batch(NamedTuple):
             self.target[:1].repeat_interleave(copies, 0),
             self.coordinates,
         )
+
+    def replaced(self, token: int, drawn: Shaped[Tensor, "batch *feature"]) -> Inputs:
+        """The inputs with others at one token: one number or symbol a sample, or all its features."""
+        inputs = self.input.clone()
+        inputs[:, token] = drawn.to(inputs)
+        return inputs
 
 
 class Changes(NamedTuple):

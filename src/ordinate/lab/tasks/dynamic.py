@@ -15,7 +15,7 @@ from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Scalars
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.numbers import pair_coordinates
-from ordinate.lab.tasks.presentation import read_numbers, write_short
+from ordinate.lab.tasks.presentation import read_numbers, rows, write_short
 from ordinate.lab.tasks.sampling import LONGEST, another, chances, check_count, check_length, integers
 
 WIDEST = 4096
@@ -103,10 +103,8 @@ class Dynamic(Scalars, family="dynamic", axes=("length", "scale")):
     def show(self, batch: Batch) -> list[dict[str, str]]:
         masks = [_inside(batch.coordinates, name) for name in batch.coordinates.fields]
         answered = _inside(batch.coordinates, self.answered)
-        return [
-            {"input": " / ".join(write_short(x[mask]) for mask in masks), "target": write_short(y[answered])}
-            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
-        ]
+        inputs = (" / ".join(write_short(x[mask]) for mask in masks) for x in batch.input[..., 0])
+        return rows(inputs, map(write_short, batch.target[:, answered, 0]))
 
 
 class TwoSequences(Dynamic, answered="second"):
@@ -143,9 +141,7 @@ class TwoSequences(Dynamic, answered="second"):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        inputs = batch.input.clone()
-        inputs[:, token, 0] = another(inputs[:, token, 0], self.symbols, generator)
-        return inputs
+        return batch.replaced(token, another(batch.input[:, token], self.symbols, generator))
 
 
 def _inside(coordinates: Coordinates, field: str) -> Bool[Tensor, " token"]:
@@ -273,8 +269,8 @@ class Knapsack(
 
     @override
     def draw(self, count: int, length: int, widest: int, generator: Generator) -> Int[Tensor, "batch token"]:
-        weights = self._upto(self.weights, (count, length), generator)
-        values = self._upto(widest, (count, length), generator)
+        weights = integers(1, self.weights + 1, (count, length), generator)
+        values = integers(1, widest + 1, (count, length), generator)
         return torch.cat([weights, values, self._capacity(count, length, generator)], dim=1)
 
     @override
@@ -283,19 +279,12 @@ class Knapsack(
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        inputs, count, length = batch.input.clone(), len(batch.input), batch.input.shape[1] // 2
-        drawn = (
-            self._capacity(count, length, generator)
-            if token == 2 * length
-            else self._upto(self.weights if token < length else self.values, (count, 1), generator)
-        )
-        inputs[:, token] = drawn.to(inputs)
-        return inputs
+        count, length = len(batch.input), batch.input.shape[1] // 2
+        if token == 2 * length:
+            return batch.replaced(token, self._capacity(count, length, generator))
+        most = self.weights if token < length else self.values
+        return batch.replaced(token, integers(1, most + 1, (count, 1), generator))
 
     def _capacity(self, count: int, length: int, generator: Generator) -> Int[Tensor, "batch 1"]:
         most = max(self.weights, self.weights * length // 2)
-        return self._upto(most - self.weights + 1, (count, 1), generator) + self.weights - 1
-
-    @staticmethod
-    def _upto(most: int, shape: tuple[int, int], generator: Generator) -> Int[Tensor, "_ _"]:
-        return integers(1, most + 1, shape, generator)
+        return integers(self.weights, most + 1, (count, 1), generator)

@@ -1,6 +1,7 @@
 """Tasks on undirected graphs, one vertex a token, whose vertices are named at random."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -23,7 +24,7 @@ from ordinate.lab.tasks.adjacency import (
 )
 from ordinate.lab.tasks.base import Task, only_first
 from ordinate.lab.tasks.batch import Batch, fields_of
-from ordinate.lab.tasks.presentation import read_matrix, write_short
+from ordinate.lab.tasks.presentation import read_matrix, rows, write_short
 from ordinate.lab.tasks.sampling import LARGEST, chances, check_count, check_length, check_scale, draw_numbers
 
 LARGEST_GRAPH = 512
@@ -44,6 +45,9 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     density: float = Field(
         0.2, ge=0, le=1, description="probability of every edge beyond those of a tree, in training"
     )
+
+    joined: ClassVar[bool] = True
+    """Whether a tree makes all graphs connected."""
 
     @abstractmethod
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex out"]:
@@ -91,20 +95,14 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     def draw(
         self, count: int, length: int | None, density: int | float | None, generator: Generator
     ) -> Adjacency:
-        """Draw the edges: a tree and more."""
-        pairs = self.draw_any(count, length, density, generator)
-        return pairs | draw_tree(count, self.length, generator)
-
-    def draw_any(
-        self, count: int, length: int | None, density: int | float | None, generator: Generator
-    ) -> Adjacency:
-        """Draw every edge with the same probability."""
+        """Draw every edge with the same probability, and a tree beside them where graphs are connected."""
         check_count(count)
         self.coordinates(self.length if length is None else length)
         share = self.density if density is None else density
         if not 0 <= share <= 1:
             raise OrdinateError(f"density must be 0 to 1, got {share:g}: write density={self.density}")
-        return draw_pairs(count, self.length, share, generator)
+        pairs = draw_pairs(count, self.length, share, generator)
+        return pairs | draw_tree(count, self.length, generator) if self.joined else pairs
 
     def answered(self, inputs: Float[Tensor, "batch vertex vertex"]) -> Batch:
         """The batch of these matrices."""
@@ -153,15 +151,13 @@ class Graph(Task, family="graphs", axes=("density",), slices=("rounds",)):
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         scored = self.scored(batch.coordinates)
-        return [
-            {
-                "input": " / ".join(write_short(row) for row in x),
-                "target": " / ".join(
-                    write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
-                ),
-            }
-            for x, y in zip(batch.input, batch.target, strict=True)
-        ]
+
+        def answers(y: Float[Tensor, "vertex out"]) -> str:
+            return " / ".join(
+                write_short(row[keep]) for row, keep in zip(y, scored, strict=True) if keep.any()
+            )
+
+        return rows((" / ".join(map(write_short, x)) for x in batch.input), map(answers, batch.target))
 
 
 class WeightedGraph(Graph, axes=("scale", "density")):
@@ -189,7 +185,6 @@ class WeightedGraph(Graph, axes=("scale", "density")):
         density: int | float | None = None,
         scale: float = 1.0,
     ) -> Batch:
-        """Draw `count` graphs with weights from a range `scale` times as wide, and answer them."""
         check_scale(scale, self.low, self.high)
         edges = self.draw(count, length, density, generator)
         pairs = self.length * (self.length - 1) // 2
@@ -218,7 +213,9 @@ class Bfs(
         return steps_from_first(graph).unsqueeze(-1)
 
 
-class Connectivity(Graph, name="connectivity", summary="which pairs of vertices are connected, as 1 and 0"):
+class Connectivity(
+    Graph, name="connectivity", summary="which pairs of vertices are connected, as 1 and 0", joined=False
+):
     """Whether edges lead from each vertex to each other one, as 1 and 0.
 
     Output j of token i says whether vertices i and j are connected; only those above the diagonal are scored. These
@@ -234,12 +231,6 @@ class Connectivity(Graph, name="connectivity", summary="which pairs of vertices 
     @override
     def outputs(self) -> int:
         return self.length
-
-    @override
-    def draw(
-        self, count: int, length: int | None, density: int | float | None, generator: Generator
-    ) -> Adjacency:
-        return self.draw_any(count, length, density, generator)
 
     @override
     def solve(self, graph: Float[Tensor, "batch vertex vertex"]) -> Float[Tensor, "batch vertex vertex"]:

@@ -6,13 +6,15 @@ import torch
 from jaxtyping import Bool, Int
 from pydantic import Field, model_validator
 from torch import Generator, Tensor
+from torch.nn.functional import pad
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes, fields_of
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
+from ordinate.lab.tasks.strings import Strings
 
 NOWHERE = -1
 """The place of a hop that finds nothing; hops from there stay there."""
@@ -47,7 +49,7 @@ def hop(
             [-1, -1,  1,  2,  3],
             [-1, -1, -1,  1,  2]])
     """
-    table = torch.nn.functional.pad(find(symbols, vocabulary), (0, 1), value=NOWHERE)
+    table = pad(find(symbols, vocabulary), (0, 1), value=NOWHERE)
     place = torch.arange(symbols.shape[1], device=symbols.device).repeat(len(symbols), 1)
     for step in range(int(hops.max())):
         # A place of -1 reads the padded column, which says -1 again.
@@ -57,7 +59,7 @@ def hop(
 
 
 class KHop(
-    Task,
+    Strings,
     name="k-hop",
     summary="the letter k hops back, each hop to behind the last same letter",
     family="hops",
@@ -100,18 +102,9 @@ class KHop(
         return self.first_letter + 2 * self.alphabet
 
     @property
-    @override
-    def outputs(self) -> int:
-        return self.features
-
-    @property
     def first_letter(self) -> int:
         """The index of the letter a."""
         return FIRST_COUNT + self.hops + 1
-
-    @override
-    def lengths(self) -> tuple[int, ...]:
-        return (self.length,)
 
     @override
     def coordinates(self, length: int) -> Coordinates:
@@ -155,7 +148,7 @@ class KHop(
         letters = inputs[:, 1:]
         place = hop(letters - self.first_letter, inputs[:, 0] - FIRST_COUNT, 2 * self.alphabet)
         found = letters.gather(1, place.clamp(min=0)).masked_fill(place == NOWHERE, NO_MATCH)
-        return torch.nn.functional.pad(found, (1, 0), value=BLANK)
+        return pad(found, (1, 0), value=BLANK)
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -175,11 +168,9 @@ class KHop(
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another hop count, or another letter of training, which may be that of a neighbour."""
-        inputs = batch.input.clone()
         first, many = (self.first_letter, self.alphabet) if token else (FIRST_COUNT, self.hops + 1)
         # Unseen letters follow those of training and are as many: modulo, each stands for one of them.
-        inputs[:, token] = first + another(inputs[:, token] - first, many, generator)
-        return inputs
+        return batch.replaced(token, first + another(batch.input[:, token] - first, many, generator))
 
     @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
@@ -202,13 +193,8 @@ class KHop(
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         symbols = self.vocabulary
-        return [
-            {
-                "input": f"{symbols[x[0]]} {''.join(symbols[i] for i in x[1:])}",
-                "target": "".join(symbols[i] for i in y[1:]),
-            }
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        inputs = (f"{symbols[k]} {''.join(symbols[i] for i in x)}" for k, *x in batch.input.tolist())
+        return rows(inputs, ("".join(symbols[i] for i in y) for y in batch.target[:, 1:].tolist()))
 
     @override
     def parse(self, text: str) -> Batch:

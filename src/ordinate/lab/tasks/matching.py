@@ -1,6 +1,7 @@
 """Tasks that set attention apart: pairs, triples, averages over named tokens, counting inside brackets."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,9 +13,9 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
-from ordinate.lab.tasks.presentation import read_numbers, write_numbers, write_short
+from ordinate.lab.tasks.presentation import read_numbers, rows, write_numbers, write_short
 from ordinate.lab.tasks.sampling import chances, check_count, check_length, check_scale, integers
-from ordinate.lab.tasks.strings import Strings
+from ordinate.lab.tasks.strings import Strings, read_symbols
 
 LARGEST = 4096
 """Largest modulus."""
@@ -34,6 +35,8 @@ class _Match(Strings):
         31, ge=2, le=LARGEST, description="tokens are whole numbers below it; sums wrap around"
     )
 
+    outputs: ClassVar[int] = 2
+
     @abstractmethod
     def partners(self, there: Int[Tensor, "batch number"]) -> Int[Tensor, "batch number"]:
         """Which sums (1) the other tokens can have modulo the modulus, from the numbers that occur (1)."""
@@ -42,11 +45,6 @@ class _Match(Strings):
     @override
     def features(self) -> int:
         return self.modulus
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return 2
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
@@ -107,6 +105,8 @@ class SparseAverage(
     length: int = Field(8, ge=1, le=MOST_TOKENS, description=f"tokens, 1 to {MOST_TOKENS}")
     named: int = Field(2, ge=1, le=MOST_TOKENS, description="q: tokens that each names, at most the length")
 
+    outputs: ClassVar[int] = 1
+
     @model_validator(mode="after")
     def _fits(self) -> "SparseAverage":
         if self.named > self.length:
@@ -117,11 +117,6 @@ class SparseAverage(
     @override
     def features(self) -> int:
         return 1 + self.length
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return 1
 
     @override
     def lengths(self) -> tuple[int, ...]:
@@ -165,37 +160,28 @@ class SparseAverage(
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Rows:
-        inputs = batch.input.clone()
-        drawn = torch.randn(len(inputs), 1, generator=generator, device=generator.device)
-        chance = chances((len(inputs), self.length), generator)
-        inputs[:, token] = torch.cat([drawn, self._sets(chance).float()], dim=1).to(inputs)
-        return inputs
+        drawn = torch.randn(len(batch.input), 1, generator=generator, device=generator.device)
+        chance = chances((len(batch.input), self.length), generator)
+        return batch.replaced(token, torch.cat([drawn, self._sets(chance).float()], dim=1))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {
-                "input": " / ".join(f"{write_numbers(row[:1])} {write_short(row[1:])}" for row in x),
-                "target": write_numbers(y),
-            }
-            for x, y in zip(batch.input, batch.target[..., 0], strict=True)
-        ]
+        tokens = (" / ".join(f"{write_numbers(t[:1])} {write_short(t[1:])}" for t in x) for x in batch.input)
+        return rows(tokens, map(write_numbers, batch.target[..., 0]))
 
     @override
     def parse(self, text: str) -> Batch:
         """Read tokens separated by strokes: a number, and 0 or 1 for every place."""
-        rows = [read_numbers(part) for part in text.split("/")]
-        self.coordinates(len(rows))
-        if {len(row) for row in rows} != {self.features} or not {v for r in rows for v in r[1:]} <= {
-            0.0,
-            1.0,
-        }:
+        tokens = [read_numbers(part) for part in text.split("/")]
+        coordinates = self.coordinates(len(tokens))
+        named = {value for token in tokens for value in token[1:]}
+        if {len(token) for token in tokens} != {self.features} or not named <= {0.0, 1.0}:
             raise OrdinateError(
                 f"a token is a number and {self.length} places: write {self.length} tokens such as "
                 f"0.5 {' '.join('1' if k < self.named else '0' for k in range(self.length))}"
             )
-        inputs = torch.tensor([rows])
-        return Batch(inputs, self.reference(inputs), self.coordinates(len(rows)))
+        inputs = torch.tensor([tokens])
+        return Batch(inputs, self.reference(inputs), coordinates)
 
 
 class ContextualCounting(
@@ -211,6 +197,8 @@ class ContextualCounting(
     regions: int = Field(2, ge=1, le=64, description="pairs of brackets, at most half of the length")
     largest: int = Field(16, ge=1, le=4096, description="count from which on answers are alike")
 
+    features: ClassVar[int] = len(SIGNS)
+
     @model_validator(mode="after")
     def _fits(self) -> "ContextualCounting":
         self.check_regions(self.length)
@@ -223,11 +211,6 @@ class ContextualCounting(
                 f"{self.regions} regions need at least {2 * self.regions} tokens, got {length}: "
                 f"write length={2 * self.regions}"
             )
-
-    @property
-    @override
-    def features(self) -> int:
-        return len(SIGNS)
 
     @property
     @override
@@ -259,9 +242,7 @@ class ContextualCounting(
 
     @override
     def read(self, text: str) -> list[int]:
-        if not text or not set(text) <= set(SIGNS):
-            raise OrdinateError(f"{text!r} is not understood: write zeros, ones and brackets, such as 1[10]1")
-        return [SIGNS.index(sign) for sign in text]
+        return read_symbols(text, SIGNS, "zeros, ones and brackets, such as 1[10]1")
 
 
 def _last(there: Bool[Tensor, "batch token"], place: Symbols) -> Symbols:

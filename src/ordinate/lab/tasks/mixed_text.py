@@ -62,13 +62,13 @@ class Text(NamedTuple):
 class Style(Kind):
     """Writes a `Text` as symbols, and reads it."""
 
-    before: ClassVar[str]
-    between: ClassVar[str]
-    end: ClassVar[str]
-    ask: ClassVar[str]
-    of: ClassVar[str]
-    last: ClassVar[str]
-    stop: ClassVar[str]
+    before: ClassVar[str] = ""
+    between: ClassVar[str] = ""
+    end: ClassVar[str] = ""
+    ask: ClassVar[str] = ""
+    of: ClassVar[str] = ""
+    last: ClassVar[str] = ""
+    stop: ClassVar[str] = ""
     queries: ClassVar[tuple[tuple[int, ...], ...]]
     """The symbols of every query, equally many."""
 
@@ -135,30 +135,29 @@ class Style(Kind):
         return symbols + list(spell(self.stop)), query, places
 
 
-class Spelled(Style, name="spelled", summary="letter by letter, as published"):
+class Spelled(
+    Style,
+    name="spelled",
+    summary="letter by letter, as published",
+    before="Cat",
+    between=", ",
+    end=". ",
+    ask="Find ",
+    of=" of categories ",
+    last=" and ",
+    stop=".",
+    queries=tuple(map(spell, QUERIES)),
+):
     """Letter by letter, as published: Cata, Cat+c, Catd. Find min of categories Cata and Catd."""
 
-    before: ClassVar[str] = "Cat"
-    between: ClassVar[str] = ", "
-    end: ClassVar[str] = ". "
-    ask: ClassVar[str] = "Find "
-    of: ClassVar[str] = " of categories "
-    last: ClassVar[str] = " and "
-    stop: ClassVar[str] = "."
-    queries: ClassVar[tuple[tuple[int, ...], ...]] = tuple(spell(query) for query in QUERIES)
 
-
-class Words(Style, name="words", summary="one symbol for a name, a sign and a query; nothing else"):
+class Words(
+    Style,
+    name="words",
+    summary="one symbol for a name, a sign and a query; nothing else",
+    queries=tuple((FIRST_QUERY + i,) for i in range(len(QUERIES))),
+):
     """Only what differs between samples, some seven times shorter: a, + c, d, min, a, d."""
-
-    before: ClassVar[str] = ""
-    between: ClassVar[str] = ""
-    end: ClassVar[str] = ""
-    ask: ClassVar[str] = ""
-    of: ClassVar[str] = ""
-    last: ClassVar[str] = ""
-    stop: ClassVar[str] = ""
-    queries: ClassVar[tuple[tuple[int, ...], ...]] = tuple((FIRST_QUERY + i,) for i in range(len(QUERIES)))
 
 
 STYLES: dict[str, type[Style]] = {style.name: style for style in (Spelled, Words)}

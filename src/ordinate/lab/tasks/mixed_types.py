@@ -1,11 +1,12 @@
 """Text and prices in one input (the mixed-type experiment of arXiv 2410.01686)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from torch import Generator, Tensor
+from torch.nn.functional import pad
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
@@ -27,6 +28,7 @@ from ordinate.lab.tasks.mixed_text import (
     read_line,
     write_line,
 )
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import (
     LARGEST,
     chances,
@@ -99,6 +101,9 @@ class MixedTypes(
     low: float = Field(0.0, ge=0, le=LARGEST, description="lowest price in training, below `high`")
     high: float = Field(5.0, ge=0, le=LARGEST, description="highest price in training, above `low`")
 
+    features: ClassVar[int] = len(SYMBOLS) + 1
+    outputs: ClassVar[int] = 1
+
     @model_validator(mode="after")
     def _fits(self) -> "MixedTypes":
         if self.names < self.categories:
@@ -110,16 +115,6 @@ class MixedTypes(
         if not self.low < self.high:
             raise ValueError(f"low must be below high, got low = {self.low} and high = {self.high}")
         return self
-
-    @property
-    @override
-    def features(self) -> int:
-        return len(SYMBOLS) + 1
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return 1
 
     @property
     def words(self) -> int:
@@ -190,8 +185,8 @@ class MixedTypes(
 
     def compose(self, text: Text, prices: Float[Tensor, "batch category"], coordinates: Coordinates) -> Batch:
         """Write text and prices into one input, and answer it."""
-        symbols = torch.nn.functional.pad(self.text.write(text), (0, self.categories), value=PRICE)
-        numbers = torch.nn.functional.pad(prices, (self.words, 0))
+        symbols = pad(self.text.write(text), (0, self.categories), value=PRICE)
+        numbers = pad(prices, (self.words, 0))
         inputs = torch.stack([symbols.to(prices.dtype), numbers], dim=-1)
         return Batch(inputs, self.reference(inputs), coordinates)
 
@@ -204,7 +199,6 @@ class MixedTypes(
     def reference(
         self, inputs: Float[Tensor, "batch token 2"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        """Return the answer at token 0 and zeros elsewhere."""
         text, prices = self.read(inputs)
         chosen = (text.named[:, :, None] == text.asked[:, None]).any(-1)
         answers = torch.zeros_like(inputs[..., :1])
@@ -217,7 +211,6 @@ class MixedTypes(
 
     @override
     def slice(self, name: str, batch: Batch) -> Int[Tensor, " batch"]:
-        """The query of every sample: 0 sum, 1 min, 2 max."""
         if name not in self.slices:
             return super().slice(name, batch)
         return self.read(batch.input)[0].query
@@ -245,10 +238,7 @@ class MixedTypes(
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         answers = batch.target[:, 0, 0].tolist()
-        return [
-            {"input": write_line(line), "target": f"{y:.2f}"}
-            for line, y in zip(self.lines(batch.input), answers, strict=True)
-        ]
+        return rows(map(write_line, self.lines(batch.input)), (f"{y:.2f}" for y in answers))
 
     def lines(self, inputs: Float[Tensor, "batch token 2"]) -> list[PriceList]:
         """What every input says, to be written."""

@@ -11,7 +11,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Scalars, only_first
 from ordinate.lab.tasks.batch import Batch, fields_of
-from ordinate.lab.tasks.presentation import read_numbers, write_numbers, write_short
+from ordinate.lab.tasks.presentation import read_numbers, rows, write_numbers, write_short
 from ordinate.lab.tasks.sampling import (
     LARGEST,
     LONGEST,
@@ -75,7 +75,6 @@ class Numbers(Scalars, family="numbers", axes=("length", "scale")):
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, scale: float = 1.0
     ) -> Batch:
-        """Draw `count` sequences of one length (`self.length` by default) and answer them."""
         check_count(count)
         check_scale(scale, self.low, self.high)
         length = self.length if length is None else length
@@ -105,10 +104,7 @@ class Numbers(Scalars, family="numbers", axes=("length", "scale")):
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {"input": self.write(x), "target": self.write(y)}
-            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
-        ]
+        return rows(map(self.write, batch.input[..., 0]), map(self.write, batch.target[..., 0]))
 
     @override
     def parse(self, text: str) -> Batch:
@@ -251,10 +247,8 @@ class MinSum(Numbers, name="min-sum", summary="smallest sum of two numbers at eq
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {"input": " / ".join(self.write(half) for half in x.chunk(2)), "target": self.write(y[:1])}
-            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
-        ]
+        halves = (" / ".join(map(self.write, x.chunk(2))) for x in batch.input[..., 0])
+        return rows(halves, map(self.write, batch.target[:, :1, 0]))
 
 
 def pair_coordinates(length: int) -> Coordinates:

@@ -12,7 +12,7 @@ from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.adjacency import all_pairs_distances, path_adjacency
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.numbers import Numbers
-from ordinate.lab.tasks.presentation import read_matrix
+from ordinate.lab.tasks.presentation import read_matrix, rows
 from ordinate.lab.tasks.sampling import chances, check_length
 
 LARGEST_GRAPH = 512
@@ -89,9 +89,7 @@ class Path(
         def matrix(rows: Float[Tensor, "token feature"]) -> str:
             return " / ".join(self.write(row[: len(rows)]) for row in rows)
 
-        return [
-            {"input": matrix(x), "target": matrix(y)} for x, y in zip(batch.input, batch.target, strict=True)
-        ]
+        return rows(map(matrix, batch.input), map(matrix, batch.target))
 
     @override
     def parse(self, text: str) -> Batch:

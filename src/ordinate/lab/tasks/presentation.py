@@ -3,6 +3,7 @@
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
 import torch
@@ -55,6 +56,11 @@ class Presentation(ABC):
         raise OrdinateError(
             f"task {self.name!r} cannot read an input: leave --input out, and samples are drawn"
         )
+
+
+def rows(inputs: Iterable[str], targets: Iterable[str]) -> list[dict[str, str]]:
+    """What `show` returns, of inputs and answers that are written already."""
+    return [{"input": x, "target": y} for x, y in zip(inputs, targets, strict=True)]
 
 
 def write_numbers(numbers: Float[Tensor, " length"]) -> str:

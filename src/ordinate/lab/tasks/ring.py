@@ -1,6 +1,7 @@
 """Regression on a ring: the task of the theory of length generalization."""
 
 from functools import lru_cache
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -12,7 +13,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, fields_of
-from ordinate.lab.tasks.presentation import write_numbers
+from ordinate.lab.tasks.presentation import rows, write_numbers
 from ordinate.lab.tasks.sampling import LONGEST, check_count
 
 
@@ -57,6 +58,8 @@ class Ring(
     )
     seed: int = Field(0, ge=0, le=2**31 - 1, description="decides the hidden direction")
 
+    outputs: ClassVar[int] = 1
+
     @model_validator(mode="after")
     def _fits(self) -> "Ring":
         if self.filled > self.places:
@@ -71,11 +74,6 @@ class Ring(
     @override
     def features(self) -> int:
         return self.dimension
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return 1
 
     @override
     def lengths(self) -> tuple[int, ...]:
@@ -100,7 +98,6 @@ class Ring(
         length: int | None = None,
         filled: int | float | None = None,
     ) -> Batch:
-        """Draw `count` rings with the first `filled` places Gaussian and the rest zero."""
         check_count(count)
         coordinates = self.coordinates(self.places if length is None else length)
         some = self.filled if filled is None else filled
@@ -125,17 +122,12 @@ class Ring(
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token feature"]:
-        inputs = batch.input.clone()
-        inputs[:, token] = torch.empty_like(inputs[:, token]).normal_(generator=generator)
-        return inputs
+        return batch.replaced(token, torch.empty_like(batch.input[:, token]).normal_(generator=generator))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         along = batch.input @ self.direction().to(batch.input)
-        return [
-            {"input": write_numbers(x), "target": write_numbers(y)}
-            for x, y in zip(along, batch.target[..., 0], strict=True)
-        ]
+        return rows(map(write_numbers, along), map(write_numbers, batch.target[..., 0]))
 
 
 @lru_cache(maxsize=64)

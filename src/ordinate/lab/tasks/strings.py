@@ -1,20 +1,21 @@
 """Strings of symbols, each token answered with a symbol: counters, copies."""
 
 import string
-from abc import abstractmethod
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Int
 from pydantic import Field
 from torch import Generator, Tensor
+from torch.nn.functional import pad
 from typing_extensions import override
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers
 
 MOST_STATES = 64
@@ -22,10 +23,27 @@ BLANK, FIRST_LETTER = 0, 1
 LETTERS = string.ascii_lowercase
 
 
+def read_symbols(text: str, alphabet: str, instead: str) -> list[int]:
+    """The places of characters in an alphabet; a text with others, or without any, is refused.
+
+    >>> read_symbols("abba", "ab", "letters from a to b")
+    [0, 1, 1, 0]
+    """
+    if not text or not set(text) <= set(alphabet):
+        raise OrdinateError(f"{text!r} is not understood: write {instead}")
+    return [alphabet.index(character) for character in text]
+
+
 class Strings(Task, family="matching", axes=("length",)):
     """Symbols, one a token, each answered with a symbol. Harder along `length`."""
 
     length: int = Field(16, ge=1, le=LONGEST, description=f"tokens in training, 1 to {LONGEST}")
+
+    @property
+    @override
+    def outputs(self) -> int:
+        """The number of symbols, which answers share unless a task says otherwise."""
+        return self.features
 
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
         """Draw the inputs, uniform and independent unless a task says otherwise."""
@@ -62,9 +80,7 @@ class Strings(Task, family="matching", axes=("length",)):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        inputs = batch.input.clone()
-        inputs[:, token] = another(inputs[:, token], self.features, generator)
-        return inputs
+        return batch.replaced(token, another(batch.input[:, token], self.features, generator))
 
     @override
     def token_texts(self, inputs: Symbols) -> list[str]:
@@ -72,10 +88,9 @@ class Strings(Task, family="matching", axes=("length",)):
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {"input": self.write(x), "target": " ".join(map(str, y))}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        return rows(
+            map(self.write, batch.input.tolist()), (" ".join(map(str, y)) for y in batch.target.tolist())
+        )
 
     @override
     def parse(self, text: str) -> Batch:
@@ -106,24 +121,11 @@ class Counter(VariableStrings, family="strings"):
     A string counts as right where all its tokens are, which guessing hardly ever reaches. Harder along `length`.
     """
 
-    @property
-    @abstractmethod
-    def states(self) -> int:
-        """The modulus m."""
-
-    @property
-    @override
-    def features(self) -> int:
-        return 2
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return self.states
+    features: ClassVar[int] = 2
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
-        return inputs.cumsum(1) % self.states
+        return inputs.cumsum(1) % self.outputs
 
     @override
     def write(self, symbols: list[int]) -> str:
@@ -131,19 +133,15 @@ class Counter(VariableStrings, family="strings"):
 
     @override
     def read(self, text: str) -> list[int]:
-        if not text or not set(text) <= {"0", "1"}:
-            raise OrdinateError(f"{text!r} is not understood: write zeros and ones, such as 1101")
+        symbols = read_symbols(text, "01", "zeros and ones, such as 1101")
         check_length(len(text))
-        return [int(sign) for sign in text]
+        return symbols
 
 
 class Parity(Counter, name="parity", summary="whether the number of ones so far is odd"):
     """Whether the ones so far are odd in number: 1101 gives 1 0 0 1."""
 
-    @property
-    @override
-    def states(self) -> int:
-        return 2
+    outputs: ClassVar[int] = 2
 
 
 class ModularCounting(Counter, name="modular-counting", summary="the number of ones so far modulo 5"):
@@ -153,7 +151,7 @@ class ModularCounting(Counter, name="modular-counting", summary="the number of o
 
     @property
     @override
-    def states(self) -> int:
+    def outputs(self) -> int:
         return self.modulus
 
 
@@ -168,20 +166,13 @@ class Echo(VariableStrings, family="strings"):
     length: int = Field(10, ge=1, le=LONGEST, description=f"most letters in training, 1 to {LONGEST}")
     alphabet: int = Field(8, ge=2, le=len(LETTERS), description="letters that strings are made of")
 
-    @staticmethod
-    @abstractmethod
-    def order(length: int) -> Iterable[int]:
-        """Which letter is written at each blank, by its ordinate."""
+    backwards: ClassVar[bool] = False
+    """Whether the letters are to be written from the last one on."""
 
     @property
     @override
     def features(self) -> int:
         return FIRST_LETTER + self.alphabet
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return self.features
 
     @property
     @override
@@ -192,18 +183,17 @@ class Echo(VariableStrings, family="strings"):
     def coordinates(self, length: int) -> Coordinates:
         """The letters, then the blanks, each with the ordinate of the letter that is written there."""
         check_length(length)
-        return echo_coordinates(type(self), length)
+        return echo_coordinates(length, self.backwards)
 
     @override
     def draw(self, count: int, length: int, generator: Generator) -> Symbols:
-        """Letters, uniform and independent, and as many blanks."""
         return _with_blanks(FIRST_LETTER + integers(0, self.alphabet, (count, length), generator))
 
     @override
     def reference(self, inputs: Symbols, coordinates: Coordinates | None = None) -> Symbols:
         length = inputs.shape[1] // 2
         order = self.coordinates(length).ordinate_tensor[length:].to(inputs.device)
-        return torch.nn.functional.pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
+        return pad(inputs[:, :length][:, order], (length, 0), value=BLANK)
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -215,27 +205,20 @@ class Echo(VariableStrings, family="strings"):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Symbols:
-        inputs = batch.input.clone()
-        letter = inputs[:, token] - FIRST_LETTER
-        inputs[:, token] = FIRST_LETTER + another(letter, self.alphabet, generator)
-        return inputs
+        letter = batch.input[:, token] - FIRST_LETTER
+        return batch.replaced(token, FIRST_LETTER + another(letter, self.alphabet, generator))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         half = len(batch.coordinates) // 2
-        return [
-            {"input": self.write(x[:half]), "target": self.write(y[half:])}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        letters, answers = batch.input[:, :half].tolist(), batch.target[:, half:].tolist()
+        return rows(map(self.write, letters), map(self.write, answers))
 
     @override
     def read(self, text: str) -> list[int]:
         known = LETTERS[: self.alphabet]
-        if not text or not set(text) <= set(known):
-            raise OrdinateError(
-                f"{text!r} is not understood: write letters from a to {known[-1]}, such as abba"
-            )
-        return [FIRST_LETTER + known.index(letter) for letter in text]
+        letters = read_symbols(text, known, f"letters from a to {known[-1]}, such as abba")
+        return [FIRST_LETTER + letter for letter in letters]
 
     @override
     def parse(self, text: str) -> Batch:
@@ -245,33 +228,26 @@ class Echo(VariableStrings, family="strings"):
         return Batch(inputs, self.reference(inputs), coordinates)
 
 
+def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
+    return pad(letters, (0, letters.shape[1]), value=BLANK)
+
+
 class Copy(Echo, name="copy", summary="the string again, written at the blanks behind it"):
     """The string again: abca gives abca."""
 
-    @staticmethod
-    @override
-    def order(length: int) -> Iterable[int]:
-        return range(length)
 
-
-class Reverse(Echo, name="reverse", summary="the string from its end, written at the blanks behind it"):
+class Reverse(
+    Echo, name="reverse", summary="the string from its end, written at the blanks behind it", backwards=True
+):
     """The string from its end: abca gives acba."""
-
-    @staticmethod
-    @override
-    def order(length: int) -> Iterable[int]:
-        return reversed(range(length))
-
-
-def _with_blanks(letters: Int[Tensor, "batch letter"]) -> Symbols:
-    return torch.nn.functional.pad(letters, (0, letters.shape[1]), value=BLANK)
 
 
 @lru_cache(maxsize=256)
-def echo_coordinates(kind: type[Echo], length: int) -> Coordinates:
+def echo_coordinates(length: int, backwards: bool) -> Coordinates:
     """Return the coordinates of the fields `letter` and `answer`.
 
-    >>> echo_coordinates(Reverse, 3).ordinate
+    >>> echo_coordinates(3, backwards=True).ordinate
     (0, 1, 2, 2, 1, 0)
     """
-    return Coordinates.of(letter=range(length), answer=kind.order(length))
+    order = range(length)
+    return Coordinates.of(letter=order, answer=order[::-1] if backwards else order)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from typing_extensions import override
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.batch import Batch, Symbols, fields_of
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, check_length, integers
 from ordinate.lab.tasks.strings import Strings
 
@@ -151,15 +153,7 @@ class NextCharacter(
     corpus: str = Field("", description="a folder of files *.txt; default docstrings of Python")
     held_out: bool = Field(False, description="draw from what training does not see, as tests do")
 
-    @property
-    @override
-    def features(self) -> int:
-        return len(CHARACTERS)
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return len(CHARACTERS)
+    features: ClassVar[int] = len(CHARACTERS)
 
     @override
     def coordinates(self, length: int) -> Coordinates:
@@ -205,7 +199,4 @@ class NextCharacter(
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        return [
-            {"input": self.write(x), "target": self.write(y[:-1])}
-            for x, y in zip(batch.input.tolist(), batch.target.tolist(), strict=True)
-        ]
+        return rows(map(self.write, batch.input.tolist()), map(self.write, batch.target[:, :-1].tolist()))

@@ -150,36 +150,27 @@ def find_model(name: str, store: Store | None = None, step: int | None = None) -
         if close := get_close_matches(name, names(), n=1):
             raise OrdinateError(f"{error}; of the package, did you mean {close[0]!r}?") from error
         raise OrdinateError(f"{error}; the package has {', '.join(sorted(names()))}") from error
-    recipe = Recipe.parse(run.recipe)
-    return Opened(
-        run.id,
-        run.path,
-        recipe.model.name,
-        recipe.task,
-        dict(run.recipe.get("evaluation", {})),
-        lambda: load_model(run, step),
-        step if step is not None else (run.checkpoints() or [0])[-1],
-        str(seeds_note(1)),
-        bool(run.record().get("averaged")),
-    )
+    last = step if step is not None else (run.checkpoints() or [0])[-1]
+    averaged = bool(run.record().get("averaged"))
+    return _open_trained(run.id, run.path, run.recipe, lambda: load_model(run, step), last, averaged)
 
 
 def _open_packaged(card: Card, step: int | None) -> Opened:
     if step not in (None, card.step):
         raise OrdinateError(f"the package has {card.name} at step {card.step} only: leave out --step")
     assert card.recipe is not None
-    recipe = Recipe.parse(card.recipe)
-    return Opened(
-        card.name,
-        FOLDER / card.name,
-        recipe.model.name,
-        recipe.task,
-        dict(card.recipe.get("evaluation", {})),
-        lambda: open_model(card.name),
-        card.step,
-        str(seeds_note(1)),
-        card.averaged,
+    path = FOLDER / card.name
+    return _open_trained(
+        card.name, path, card.recipe, lambda: open_model(card.name), card.step, card.averaged
     )
+
+
+def _open_trained(
+    name: str, path: Path, settings: dict[str, Any], load: Callable[[], Model], step: int, averaged: bool
+) -> Opened:
+    recipe, evaluation = Recipe.parse(settings), dict(settings.get("evaluation", {}))
+    note = str(seeds_note(1))
+    return Opened(name, path, recipe.model.name, recipe.task, evaluation, load, step, note, averaged)
 
 
 def _open_compiled(folder: Path, step: int | None) -> Opened:

@@ -36,14 +36,13 @@ def score(model: Model, task: Task) -> list[dict[str, Any]]:
     """Measure a model on its suite: a point each, or what it said where it refused."""
     found = []
     for axis, value in places(task):
-        where = {"axis": axis, "value": value}
         try:
-            if axis == "length":
-                _check_tokens(task, int(value))
+            if axis == "length" and (tokens := len(task.coordinates(int(value)))) > MOST_TOKENS:
+                raise OrdinateError(f"{tokens} tokens are more than the {MOST_TOKENS} of a suite")
             tests = test_set(task, axis, value, count=COUNT, seed=SEED)
             found.append(measure(model, task, tests)[0].to_dict())
         except OrdinateError as error:
-            found.append({**where, "refused": str(error)})
+            found.append({"axis": axis, "value": value, "refused": str(error)})
     return found
 
 
@@ -63,9 +62,3 @@ def differences(now: list[dict[str, Any]], then: list[dict[str, Any]], within: f
             allowed["accuracy"] += 1 / COUNT
             apart += [f"{name} {key}" for key in keys if not abs(point[key] - other[key]) <= allowed[key]]
     return apart + [f"{axis}={value:g}" for axis, value in before]
-
-
-def _check_tokens(task: Task, length: int) -> None:
-    tokens = len(task.coordinates(length))
-    if tokens > MOST_TOKENS:
-        raise OrdinateError(f"{tokens} tokens are more than the {MOST_TOKENS} of a suite")

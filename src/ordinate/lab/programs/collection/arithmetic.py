@@ -5,16 +5,16 @@ too, and a lower stretch b and a higher one a join as g = g_a or (p_a and g_b), 
 exclude each other, the first is the threshold 2 g_a + p_a + g_b >= 2: one ReLU deep.
 """
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from ordinate.lab.programs.language import Range, Value, broadcast, clip, lookup, powers, shift
-from ordinate.lab.programs.program import Hard, Outputs, Program, Words
+from ordinate.lab.programs.machine import Function
+from ordinate.lab.programs.program import Hard, Outputs, Program, Reference, Words
 
 DIGIT = Range(0, 9, whole=True)
-ADDENDS = 4
 
 Digits = Float[np.ndarray, "batch n"]
 
@@ -132,7 +132,7 @@ def _comparisons(inputs: Words) -> Outputs:
     return np.stack(signs, axis=1)[..., None]
 
 
-def _products(places: int) -> Callable[[Words], Outputs]:
+def _products(places: int) -> Reference:
     def reference(inputs: Words) -> Outputs:
         a, b = as_integers(inputs[..., 0]), as_integers(inputs[:, :places, 1])
         return as_digits([x * y for x, y in zip(a, b, strict=True)], inputs.shape[1])[..., None]
@@ -156,60 +156,31 @@ def cascades(numbers: int) -> Hard:
     return hard
 
 
+def _of_digits(
+    name: str, summary: str, function: Function, reference: Reference, numbers: int = 2, **facts: Any
+) -> Program:
+    facts = {"words": numbers, "hard": cascades(numbers), **facts}
+    return Program(name, summary, function, (DIGIT,) * numbers, reference, **facts)
+
+
 ARITHMETIC = (
-    Program(
-        "addition",
-        "digits and carries of a + b (carry look-ahead)",
-        addition,
-        (DIGIT, DIGIT),
-        _sums,
-        words=2,
-        hard=cascades(2),
-    ),
-    Program(
-        "subtraction",
-        "digits and borrows of a - b",
-        subtraction,
-        (DIGIT, DIGIT),
-        _differences,
-        words=2,
-        hard=cascades(2),
-    ),
-    Program(
-        "comparison",
-        "sign of a - b from the places up to each",
-        comparison,
-        (DIGIT, DIGIT),
-        _comparisons,
-        words=2,
-        hard=cascades(2),
-    ),
-    Program(
+    _of_digits("addition", "digits and carries of a + b (carry look-ahead)", addition, _sums),
+    _of_digits("subtraction", "digits and borrows of a - b", subtraction, _differences),
+    _of_digits("comparison", "sign of a - b from the places up to each", comparison, _comparisons),
+    _of_digits(
         "several",
         "digits and carries of a sum of four numbers (carry-save)",
         several,
-        (DIGIT,) * ADDENDS,
         _sums,
-        words=4,
-        hard=cascades(ADDENDS),
+        numbers=4,
     ),
-    Program(
-        "times-digit",
-        "digits of a number times one digit",
-        times_digit,
-        (DIGIT, DIGIT),
-        _products(1),
-        words=2,
-        hard=cascades(2),
-    ),
-    Program(
+    _of_digits("times-digit", "digits of a number times one digit", times_digit, _products(1)),
+    _of_digits(
         "times-three-digits",
         "digits of a number times three digits",
         times_three_digits,
-        (DIGIT, DIGIT),
         _products(3),
         words=3,
-        hard=cascades(2),
         shortest=3,
     ),
 )

@@ -1,5 +1,7 @@
 """Prefix scans, reductions, windows: what n numbers tell each other in ceil(log2 n) rounds."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
@@ -15,7 +17,8 @@ from ordinate.lab.programs.language import (
     powers,
     shift,
 )
-from ordinate.lab.programs.program import Outputs, Program, Words, everywhere
+from ordinate.lab.programs.machine import Function
+from ordinate.lab.programs.program import Outputs, Program, Reference, Words, everywhere
 
 NUMBERS = Range(-100, 100, whole=True)
 LETTERS = 4
@@ -130,75 +133,59 @@ def _slopes(n: int) -> list[Words]:
     return [np.array(rows)[..., None]]
 
 
+def _of_numbers(name: str, summary: str, function: Function, reference: Reference, **facts: Any) -> Program:
+    return Program(name, summary, function, (NUMBERS,), reference, hard=_slopes, **facts)
+
+
 SCANS = (
-    Program(
-        "prefix-sum",
-        "sum of the numbers so far",
-        prefix_sum,
-        (NUMBERS,),
-        lambda x: np.cumsum(x, axis=1),
-        hard=_slopes,
-        task="sum",
+    _of_numbers(
+        "prefix-sum", "sum of the numbers so far", prefix_sum, lambda x: np.cumsum(x, axis=1), task="sum"
     ),
-    Program(
+    _of_numbers(
         "prefix-min",
         "smallest number so far",
         prefix_min,
-        (NUMBERS,),
         lambda x: np.minimum.accumulate(x, axis=1),
-        hard=_slopes,
         task="min",
     ),
-    Program(
+    _of_numbers(
         "prefix-max",
         "largest number so far",
         prefix_max,
-        (NUMBERS,),
         lambda x: np.maximum.accumulate(x, axis=1),
-        hard=_slopes,
         task="max",
     ),
-    Program(
+    _of_numbers(
         "total",
         "sum of all numbers, everywhere (reduce and broadcast)",
         total,
-        (NUMBERS,),
         lambda x: everywhere(x.sum(1, keepdims=True), x.shape[1]),
-        hard=_slopes,
     ),
-    Program(
+    _of_numbers(
         "largest",
         "largest of all numbers, everywhere",
         largest,
-        (NUMBERS,),
         lambda x: everywhere(x.max(1, keepdims=True), x.shape[1]),
-        hard=_slopes,
     ),
-    Program(
+    _of_numbers(
         "window-sum",
         "sum of the last three numbers",
         window_sum,
-        (NUMBERS,),
         lambda x: _window(x, 0.0).sum(-1, keepdims=True),
         words=2,
-        hard=_slopes,
     ),
-    Program(
+    _of_numbers(
         "window-max",
         "largest of the last three numbers",
         window_max,
-        (NUMBERS,),
         lambda x: _window(x, -np.inf).max(-1, keepdims=True),
-        hard=_slopes,
     ),
-    Program(
+    _of_numbers(
         "max-subarray",
         "largest sum of neighbours so far",
         max_subarray,
-        (NUMBERS,),
         _max_subarray,
         words=4,
-        hard=_slopes,
         task="max-subarray",
     ),
     Program(

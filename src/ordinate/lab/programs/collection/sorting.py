@@ -105,6 +105,10 @@ def merge(first: list[Value], second: list[Value]) -> list[Value]:
     return items
 
 
+def _sorted(inputs: Words) -> Outputs:
+    return np.sort(inputs, axis=1)
+
+
 def _prefix_medians(inputs: Words) -> Outputs:
     prefixes = [np.median(inputs[:, : k + 1], axis=1) for k in range(inputs.shape[1])]
     return np.stack(prefixes, axis=1)
@@ -122,21 +126,13 @@ def _orders(n: int) -> list[Words]:
 
 
 SORTING = (
-    Program(
-        "sort",
-        "ascending (bitonic network)",
-        sort,
-        (NUMBERS,),
-        lambda x: np.sort(x, axis=1),
-        hard=_orders,
-        task="sort",
-    ),
+    Program("sort", "ascending (bitonic network)", sort, (NUMBERS,), _sorted, hard=_orders, task="sort"),
     Program(
         "merge-sort",
         "ascending (odd-even merge network)",
         merge_sort,
         (NUMBERS,),
-        lambda x: np.sort(x, axis=1),
+        _sorted,
         hard=_orders,
         task="sort",
     ),

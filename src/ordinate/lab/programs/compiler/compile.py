@@ -1,6 +1,6 @@
 """The compiler, trace -> graph -> check -> schedule -> columns -> weights, and what programs cost."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,18 +42,16 @@ class Costs:
     @classmethod
     def of(cls, traffic: Traffic, allocation: Allocation) -> "Costs":
         """The costs of a plan."""
-        n, rounds, words = traffic.n, traffic.rounds, traffic.most
-        bound = 2 * rounds * (n - 1).bit_length()
         return cls(
-            *(n, rounds, words),
-            *(
-                len(allocation.layers),
-                bound,
-                allocation.heads,
-                2 * words,
-                allocation.width,
-                allocation.hidden,
-            ),
+            n=traffic.n,
+            rounds=traffic.rounds,
+            words=traffic.most,
+            layers=len(allocation.layers),
+            layer_bound=2 * traffic.rounds * (traffic.n - 1).bit_length(),
+            heads=allocation.heads,
+            head_bound=2 * traffic.most,
+            width=allocation.width,
+            hidden=allocation.hidden,
         )
 
 
@@ -68,7 +66,7 @@ class Compiled:
     model: ConcatTransformer
 
     @property
-    def costs(self) -> "Costs":
+    def costs(self) -> Costs:
         """Rounds and sizes beside the theorem's."""
         return Costs.of(self.traffic, self.allocation)
 
@@ -149,16 +147,9 @@ def cost_table(
     >>> row["rounds"], row["layers"], row["layer_bound"]
     (10, 10, 200)
     """
-    wanted = list(_wanted(programs, sizes))
+    wanted = [(program, n) for program in programs for n in sizes if program.shortest <= n <= program.longest]
     rows = []
     for done, (program, n) in enumerate(wanted):
         report(done, len(wanted))
         rows.append({"program": program.name, **asdict(Costs.of(*plan_program(program, n)))})
     return rows
-
-
-def _wanted(programs: Sequence[Program], sizes: Sequence[int]) -> Iterator[tuple[Program, int]]:
-    for program in programs:
-        for n in sizes:
-            if program.shortest <= n <= program.longest:
-                yield program, n

@@ -25,14 +25,16 @@ Key = tuple[tuple[int, float], ...]
 class Form:
     """constant + sum of coefficient * atom; terms are sorted by atom, none is zero.
 
-    >>> Form(((0, 1.0),), 2.0) + Form(((0, -1.0), (3, 4.0)), 1.0)
-    Form(terms=((3, 4.0),), constant=3.0)
+    >>> Form(((0, 1.0),), 2.0) + Form(((0, -1.0), (3, 4.0)), 1.0) - 5.0
+    Form(terms=((3, 4.0),), constant=-2.0)
     """
 
     terms: Key = ()
     constant: float = 0.0
 
-    def __add__(self, other: "Form") -> "Form":
+    def __add__(self, other: "Form | float") -> "Form":
+        if not isinstance(other, Form):
+            return Form(self.terms, self.constant + other)
         found = dict(self.terms)
         for atom, coefficient in other.terms:
             found[atom] = found.get(atom, 0.0) + coefficient
@@ -44,7 +46,7 @@ class Form:
             return Form()
         return Form(tuple((a, c * factor) for a, c in self.terms), self.constant * factor)
 
-    def __sub__(self, other: "Form") -> "Form":
+    def __sub__(self, other: "Form | float") -> "Form":
         return self + other * -1
 
     @property

@@ -98,9 +98,8 @@ class Tape:
         if len(times) < 2 or stored == 0 or max(time.usable for time in times) < stored:
             return form
         whole = Form(form.terms)
-        return self.atom(
-            ("kept", whole), Kept(self.range(whole), user_line(), whole), dummy_value(whole, self.at_dummy)
-        ) + Form((), form.constant)
+        kept = Kept(self.range(whole), user_line(), whole)
+        return self.atom(("kept", whole), kept, dummy_value(whole, self.at_dummy)) + form.constant
 
     def constant(self, values: Float[np.ndarray, " n"]) -> Form:
         """A constant of the position."""
@@ -116,7 +115,7 @@ class Tape:
         known = self.range(form)
         offset = dummy_value(form, self.at_dummy)
         if offset:
-            form = form + self.constant(np.ones(self.n)) * offset + Form((), -offset)
+            form = form + self.constant(np.ones(self.n)) * offset - offset
         partly = (pattern.source < 0).any() or (pattern.weight < 1).any()
         whole = Range(known.low, known.high, known.whole and bool((pattern.weight % 1 == 0).all()))
         got = whole.hull(point(0)) if partly else whole
@@ -150,18 +149,14 @@ class Traced(Value):
         self, factor: int | float, other: Value | None, other_factor: int | float, constant: int | float
     ) -> "Traced":
         added = Form() if other is None else _form(other)
-        return self._with(
-            self.tape.combine(self.form, factor, added, other_factor) + Form((), float(constant))
-        )
+        return self._with(self.tape.combine(self.form, factor, added, other_factor) + float(constant))
 
     @override
     def relu(self) -> "Traced":
-        """max(x, 0)."""
         return self._with(self.tape.relu(self.form))
 
     @override
     def minimum(self, other: Value) -> "Traced":
-        """a - relu(a - b)."""
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(min(one.low, two.low), min(one.high, two.high), one.whole and two.whole)
@@ -169,7 +164,6 @@ class Traced(Value):
 
     @override
     def maximum(self, other: Value) -> "Traced":
-        """a + relu(b - a)."""
         a, b = self.form, _form(self._fits(other))
         one, two = self.range, self.tape.range(b)
         known = Range(max(one.low, two.low), max(one.high, two.high), one.whole and two.whole)
@@ -177,14 +171,13 @@ class Traced(Value):
 
     @override
     def clip(self, low: Number, high: Number) -> "Traced":
-        """l + relu(a - l) - relu(a - h)."""
         if not low <= high:
             refuse(f"clip to [{low:g}, {high:g}]: write the smaller bound first")
-        bottom, top = Form((), -float(low)), Form((), -float(high))
-        form = self.tape.relu(self.form + bottom) - self.tape.relu(self.form + top) + Form((), float(low))
+        bottom, top = float(low), float(high)
+        form = self.tape.relu(self.form - bottom) - self.tape.relu(self.form - top) + bottom
         known = self.range
         bottom_end, top_end = (float(np.clip(end, low, high)) for end in (known.low, known.high))
-        whole = known.whole and point(float(low)).whole and point(float(high)).whole
+        whole = known.whole and point(bottom).whole and point(top).whole
         return self._kept(form, Range(bottom_end, top_end, whole), self.form)
 
     @override
@@ -206,13 +199,12 @@ class Traced(Value):
         form = Form((), float(entries[0]))
         for k in np.flatnonzero(np.diff(slopes, prepend=0.0)):
             bend = float(slopes[k] - (slopes[k - 1] if k else 0.0))
-            form = form + self.tape.relu(self.form + Form((), -float(low + k))) * bend
+            form = form + self.tape.relu(self.form - float(low + k)) * bend
         whole = bool((entries == np.round(entries)).all())
         return self._stated(form, Range(float(entries.min()), float(entries.max()), whole))
 
     @override
     def select(self, yes: Value, no: Value) -> "Traced":
-        """b + c (a - b)."""
         if not FLAG.holds(self.range):
             refuse(f"select on a condition whose range is {self.range}: write a comparison, or 0 and 1")
         a, b = _form(self._fits(yes)), _form(self._fits(no))
@@ -220,7 +212,7 @@ class Traced(Value):
         known = self.tape.range(difference)
         if not known.known:
             refuse("select between values whose range is unknown: state it with x.within(Range(low, high))")
-        gate = self.form * known.magnitude + Form((), -known.magnitude)
+        gate = self.form * known.magnitude - known.magnitude
         up, down = (self.tape.relu(self.tape.combine(difference, sign, gate, 1)) for sign in (1, -1))
         form = b + up - down
         return self._kept(form, self.tape.range(a).hull(self.tape.range(b)))
@@ -240,12 +232,12 @@ class Traced(Value):
 
     def _positive(self) -> "Traced":
         self._whole("comparison")
-        form = self.tape.relu(self.form) - self.tape.relu(self.form + Form((), -1.0))
+        form = self.tape.relu(self.form) - self.tape.relu(self.form - 1.0)
         return self._stated(form, FLAG)
 
     def _zero(self) -> "Traced":
         self._whole("comparison")
-        up, down = (self.tape.relu(self.form + Form((), step)) for step in (1.0, -1.0))
+        up, down = (self.tape.relu(self.form + step) for step in (1.0, -1.0))
         return self._stated(up - self.tape.relu(self.form) * 2 + down, FLAG)
 
     def _whole(self, what: str) -> Range:
@@ -279,7 +271,7 @@ class Traced(Value):
         missing = bool((source < 0).any())
         if missing and default:
             has = self.tape.receive(self.tape.constant(np.ones(self.n)), pattern)
-            form = form - has * default + Form((), default)
+            form = form - has * default + default
         known = self.range.hull(point(default)) if missing else self.range
         return self._stated(form, known)
 

@@ -9,7 +9,7 @@ decode    reads the outputs.
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from ordinate.encodings import BuildSpec, OneHot, VectorEncoding
 from ordinate.lab.architectures import ConcatTransformer
@@ -75,11 +75,7 @@ def _attention(allocation: Allocation, layer: Layer, number: int) -> TableAttent
     weight = np.ones((allocation.heads, n))
     for row, head in enumerate(layer.heads):
         source[row], weight[row] = head.pattern.source, head.pattern.weight
-    return TableAttention(allocation.width, torch.from_numpy(source), _tensor(weight), number)
-
-
-def _tensor(array: Float[np.ndarray, "*any"]) -> Float[Tensor, "*any"]:
-    return torch.from_numpy(array).to(torch.float64)
+    return TableAttention(allocation.width, torch.from_numpy(source), torch.from_numpy(weight), number)
 
 
 def _encode(allocation: Allocation) -> Float[np.ndarray, "width input"]:

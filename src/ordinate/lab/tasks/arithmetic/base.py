@@ -17,6 +17,7 @@ from ordinate.lab.tasks.arithmetic.digits import ANSWERS, FIRST_LETTER, LETTERS,
 from ordinate.lab.tasks.arithmetic.formats import FormatOption, Operands, Padded
 from ordinate.lab.tasks.arithmetic.lines import (
     NO_WORDS,
+    TEXT,
     Words,
     answer_field,
     blank_line,
@@ -31,6 +32,7 @@ from ordinate.lab.tasks.arithmetic.lines import (
 from ordinate.lab.tasks.arithmetic.samplers import SamplerOption, Uniform
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.batch import Batch, Changes
+from ordinate.lab.tasks.presentation import rows
 from ordinate.lab.tasks.sampling import LONGEST, another, check_count, check_length, integers, whole
 
 MOST_WORDS = 1024
@@ -44,15 +46,8 @@ class DigitTask(Task, family="arithmetic"):
     Numbers are exact at any length. Pads read as zeros, and zeros may stand where pads would.
     """
 
-    @property
-    @override
-    def features(self) -> int:
-        return len(SYMBOLS)
-
-    @property
-    @override
-    def outputs(self) -> int:
-        return ANSWERS
+    features: ClassVar[int] = len(SYMBOLS)
+    outputs: ClassVar[int] = ANSWERS
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -66,9 +61,7 @@ class DigitTask(Task, family="arithmetic"):
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Int[Tensor, "batch token"]:
         """Put another digit at one token, where a pad counts as 0."""
-        inputs = batch.input.clone()
-        inputs[:, token] = another(read(inputs[:, token]), 10, generator)
-        return inputs
+        return batch.replaced(token, another(read(batch.input[:, token]), 10, generator))
 
     @override
     def changes(self, batch: Batch, generator: Generator) -> Changes:
@@ -98,11 +91,8 @@ class DigitTask(Task, family="arithmetic"):
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
         answer = slots(batch.coordinates, answer_field(batch.coordinates)).flip(0)
-        targets = batch.target[:, answer].tolist()
-        return [
-            {"input": write_line(line, batch.coordinates), "target": write_number(target)}
-            for line, target in zip(batch.input.tolist(), targets, strict=True)
-        ]
+        lines = (write_line(line, batch.coordinates) for line in batch.input.tolist())
+        return rows(lines, map(write_number, batch.target[:, answer].tolist()))
 
 
 class Arithmetic(DigitTask, axes=("length", "words")):
@@ -197,26 +187,24 @@ class Arithmetic(DigitTask, axes=("length", "words")):
     def compose(self, operands: Operands, words: int | float | None, generator: Generator) -> Batch:
         """Write operands into a line with random text, and answer it."""
         most = self.words if words is None else whole("words", words, 0, MOST_WORDS)
-        device = generator.device
         counts = NO_WORDS
         if most:
             before, between, after = integers(0, most + 1, (3,), generator).tolist()
             counts = (before, between, after)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
-        inputs = self.line(operands, coordinates)
-        if most:
-            text = slots(coordinates, "text").to(device)
-            letters = integers(0, len(LETTERS), (len(inputs), len(text)), generator)
-            inputs[:, text] = letters + FIRST_LETTER
-        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+        text = (len(operands[0]), len(slots(coordinates, TEXT)))
+        return self.line(operands, integers(0, len(LETTERS), text, generator), coordinates)
 
-    def line(self, operands: Operands, coordinates: Coordinates) -> Int[Tensor, "batch token"]:
-        """Write operands and signs, and pads where text goes."""
+    def line(
+        self, operands: Operands, letters: Int[Tensor, "batch letter"], coordinates: Coordinates
+    ) -> Batch:
+        """Write operands, signs and random text into lines, and answer them."""
         device = operands[0].device
         inputs = blank_line(coordinates, self.sign).to(device).repeat(len(operands[0]), 1)
         for name, operand in zip(self.operands, operands, strict=True):
             inputs[:, slots(coordinates, name)[: operand.shape[1]].to(device)] = operand
-        return inputs
+        inputs[:, slots(coordinates, TEXT).to(device)] = letters + FIRST_LETTER
+        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
 
     @override
     def parse(self, text: str) -> Batch:
@@ -235,10 +223,8 @@ class Arithmetic(DigitTask, axes=("length", "words")):
             )
         operands = self.fit(read_as.numbers)
         coordinates = self.layout(tuple(operand.shape[1] for operand in operands), counts)
-        inputs = self.line(operands, coordinates)
-        letters = [LETTERS.index(letter) + FIRST_LETTER for letter in "".join(read_as.texts)]
-        inputs[:, slots(coordinates, "text")] = torch.tensor(letters, dtype=torch.long)
-        return Batch(inputs, self.answer(inputs, tuple(map(read, operands)), coordinates), coordinates)
+        letters = torch.tensor([[LETTERS.index(letter) for letter in "".join(read_as.texts)]])
+        return self.line(operands, letters.long(), coordinates)
 
     @property
     @abstractmethod

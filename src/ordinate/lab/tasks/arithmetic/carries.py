@@ -76,18 +76,9 @@ class CarryChain:
 
     def to_dict(self) -> dict[str, Any]:
         """Stable keys for JSON."""
+        keys = ("amount", "carry_in", "carry_out", "digit", "propagates")
         rows = zip(self.amounts, self.into, self.out, self.digits, self.propagates, strict=True)
-        places = [
-            {
-                "place": place,
-                "amount": amount,
-                "carry_in": into,
-                "carry_out": out,
-                "digit": digit,
-                "propagates": propagates,
-            }
-            for place, (amount, into, out, digit, propagates) in enumerate(rows)
-        ]
+        places = [{"place": place, **dict(zip(keys, row, strict=True))} for place, row in enumerate(rows)]
         return {"places": places, "cascades": [list(cascade) for cascade in self.cascades]}
 
 
@@ -128,16 +119,10 @@ def cascade_distribution(places: int) -> Float[Tensor, " length"]:
     0.050328 0.775747 0.160425 0.0126 0.000855 4.5e-05
     """
     _, propagate, generate = WEIGHTS
-    k = torch.arange(places)
-    start = generate * propagate ** k.double()
-    longer = torch.zeros(places + 1, places, dtype=torch.float64)
-    for i in range(places):
-        reach = k[: i + 1]
-        longer[i + 1] = longer[i]
-        longer[i + 1, : i + 1] += start[: i + 1] * (1 - longer[i - reach, reach])
-    above = torch.cat(
-        [torch.ones(1, dtype=torch.float64), longer[places], torch.zeros(1, dtype=torch.float64)]
-    )
+    starts = generate * propagate ** torch.arange(places).double()
+    above = torch.zeros(places + 2, dtype=torch.float64)
+    above[0] = 1
+    above[1:-1] = _longer(starts[:, None, None], torch.ones(1, 1, dtype=torch.float64), places)
     return above[:-1] - above[1:]
 
 
@@ -218,12 +203,15 @@ def carry_levels_distribution(places: int) -> Float[Tensor, " level"]:
     for multiplier in range(1, 10):
         quiet = sum(multiplier * digit < 10 for digit in range(10)) / 10
         above[1] += (1 - quiet**places) / 9
-        above[2:-1] += _longer(multiplier, places) / 9
+        reach = min(places - 1, FARTHEST)
+        above[2 : 2 + reach] += _longer(*_transitions(multiplier, reach), places) / 9
     return above[:-1] - above[1:]
 
 
-def _longer(multiplier: int, places: int) -> Float[Tensor, " m"]:
-    """P(some t > m), m = 0 to places - 2."""
+def _transitions(
+    multiplier: int, reach: int
+) -> tuple[Float[Tensor, "m state state"], Float[Tensor, "state state"]]:
+    """G P^m, m = 0 to reach - 1, and T, over the carries of the first round."""
     generate, propagate, every = (torch.zeros(9, 9, dtype=torch.float64) for _ in range(3))
     for digit in range(10):
         carry, rest = divmod(multiplier * digit, 10)
@@ -231,20 +219,23 @@ def _longer(multiplier: int, places: int) -> Float[Tensor, " m"]:
             every[before, carry] += 0.1
             generate[before, carry] += 0.1 * (rest + before > 9)
             propagate[before, carry] += 0.1 * (rest + before == 9)
-    reach = min(places - 1, FARTHEST)
-    starts = [generate]
-    for _ in range(reach - 1):
-        starts.append(starts[-1] @ propagate)
-    start = torch.stack(starts)
-    chain = torch.zeros(places + 1, 9, dtype=torch.float64)
+    starts = torch.zeros(reach, 9, 9, dtype=torch.float64)
+    for m in range(reach):
+        starts[m] = starts[m - 1] @ propagate if m else generate
+    return starts, every
+
+
+def _longer(
+    starts: Float[Tensor, "m state state"], every: Float[Tensor, "state state"], places: int
+) -> Float[Tensor, " m"]:
+    """P(something among these places lasts longer than m), by the recurrence of D_m, from all G P^m and T."""
+    chain = every.new_zeros(places + 1, len(every))
     chain[0, 0] = 1
-    longer = torch.zeros(places + 1, max(reach, 1), 9, dtype=torch.float64)
+    longer = every.new_zeros(places + 1, len(starts), len(every))
     for i in range(places):
         chain[i + 1] = chain[i] @ every
         longer[i + 1] = longer[i] @ every
-        m = torch.arange(min(i + 1, reach))
+        m = torch.arange(min(i + 1, len(starts)))
         alive = chain[i - m] - longer[i - m, m]
-        longer[i + 1, : len(m)] += torch.einsum("mc,mcd->md", alive, start[: len(m)])
-    found = torch.zeros(max(places - 1, 0), dtype=torch.float64)
-    found[:reach] = longer[places].sum(-1)[:reach]
-    return found
+        longer[i + 1, : len(m)] += torch.einsum("mc,mcd->md", alive, starts[: len(m)])
+    return longer[places].sum(-1)

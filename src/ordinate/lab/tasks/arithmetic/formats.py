@@ -1,8 +1,7 @@
 """Formats: how numbers become lines of symbols. An option of a task names one."""
 
 from abc import abstractmethod
-from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from jaxtyping import Int
@@ -13,7 +12,7 @@ from typing_extensions import override
 from ordinate.coordinates import Coordinates
 from ordinate.kinds import Kind, choose
 from ordinate.lab.tasks.arithmetic.digits import resize, strip
-from ordinate.lab.tasks.arithmetic.lines import ADDENDS, Piece, Words, lay
+from ordinate.lab.tasks.arithmetic.lines import ADDENDS, FACTORS, TEXT, Piece, Words, lay
 from ordinate.lab.tasks.sampling import integers
 
 Operands = tuple[Int[Tensor, "batch _"], ...]
@@ -42,13 +41,39 @@ class Format(Kind):
     def fit(self, digits: Int[Tensor, "*batch place"], width: int) -> Int[Tensor, "*batch size"]:
         """Write one given number into its field."""
 
-    @abstractmethod
     def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """The layout of numbers of these sizes with signs between them."""
+        """The layout of numbers of these sizes with signs between them; an answer has one digit more."""
+        before, between, after = words
+        pieces: list[Piece] = [(TEXT, range(before)), (ADDENDS[0], self.number(sizes[0]))]
+        for i, (name, size) in enumerate(zip(ADDENDS[1:], sizes[1:], strict=False)):
+            pieces += [(TEXT, range(between)), *self.signed(i, name, size)]
+        return lay(*pieces, *self.answer(max(sizes) + 1), (TEXT, range(after)))
+
+    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
+        """The layout of a multiplier and a multiplicand of these sizes, with a sign between them."""
+        before, between, after = words
+        multiplier, multiplicand = FACTORS
+        return lay(
+            (TEXT, range(before)),
+            (multiplier, self.number(sizes[0])),
+            (TEXT, range(between)),
+            ("sign", (0,)),
+            (multiplicand, self.number(sizes[1])),
+            *self.answer(sum(sizes)),
+            (TEXT, range(after)),
+        )
 
     @abstractmethod
-    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
-        """The layout of a multiplier and a multiplicand of these sizes."""
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        """Sign i, and the addend behind it."""
+
+    def answer(self, size: int) -> list[Piece]:
+        """What follows a line to be answered in so many places; nothing where it is answered inside."""
+        return []
+
+    def number(self, size: int) -> range:
+        """The ordinates of a number in the order in which it is written."""
+        return range(size) if self.reverse else range(size - 1, -1, -1)
 
 
 class Padded(
@@ -76,13 +101,9 @@ class Padded(
         return strip(resize(digits, width))
 
     @override
-    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """Signs are the top token of the number after them, with the ordinate of the answer's top digit."""
-        return _padded_sum(sizes, words, self.reverse)
-
-    @override
-    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
-        return _padded_product(sizes, words, self.reverse)
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        """The sign is the top token of the number, with the ordinate of the answer's top digit."""
+        return [(name, (size, *self.number(size)))]
 
 
 class Variable(
@@ -126,66 +147,15 @@ class Variable(
         return digits
 
     @override
-    def addends(self, sizes: tuple[int, ...], words: Words) -> Coordinates:
-        """Operands with signs between them, equals, blanks for one digit more than the longest."""
-        return _variable_sum(sizes, words, self.reverse)
+    def signed(self, i: int, name: str, size: int) -> list[Piece]:
+        return [("sign", (i,)), (name, self.number(size))]
 
     @override
-    def factors(self, sizes: tuple[int, int], words: Words) -> Coordinates:
-        """Multiplier, sign, multiplicand, equals, blanks for the digits of both."""
-        return _variable_product(sizes, words, self.reverse)
+    def answer(self, size: int) -> list[Piece]:
+        return [("equals", (0,)), ("answer", self.number(size))]
 
 
 FORMATS: dict[str, type[Format]] = {kind.name: kind for kind in (Padded, Variable)}
 
-
-def _chosen(value: Any) -> Format:
-    return choose(value, FORMATS, "task.format")
-
-
-FormatOption = Annotated[SerializeAsAny[Format], BeforeValidator(_chosen)]
+FormatOption = Annotated[SerializeAsAny[Format], BeforeValidator(lambda v: choose(v, FORMATS, "task.format"))]
 """A format by name, or a table with its options."""
-
-
-def _number(size: int, reverse: bool) -> range:
-    return range(size) if reverse else range(size - 1, -1, -1)
-
-
-@lru_cache(maxsize=16384)
-def _padded_sum(sizes: tuple[int, ...], words: Words, reverse: bool) -> Coordinates:
-    before, between, after = words
-    pieces: list[Piece] = [("text", range(before)), (ADDENDS[0], _number(sizes[0], reverse))]
-    for name, size in zip(ADDENDS[1:], sizes[1:], strict=False):
-        pieces += [("text", range(between)), (name, (size, *_number(size, reverse)))]
-    return lay([*pieces, ("text", range(after))])
-
-
-@lru_cache(maxsize=16384)
-def _variable_sum(sizes: tuple[int, ...], words: Words, reverse: bool) -> Coordinates:
-    before, between, after = words
-    pieces: list[Piece] = [("text", range(before)), (ADDENDS[0], _number(sizes[0], reverse))]
-    for i, (name, size) in enumerate(zip(ADDENDS[1:], sizes[1:], strict=False)):
-        pieces += [("text", range(between)), ("sign", (i,)), (name, _number(size, reverse))]
-    pieces += [("equals", (0,)), ("answer", _number(max(sizes) + 1, reverse))]
-    return lay([*pieces, ("text", range(after))])
-
-
-@lru_cache(maxsize=16384)
-def _padded_product(sizes: tuple[int, int], words: Words, reverse: bool) -> Coordinates:
-    return lay([*_factors(sizes, words, reverse), ("text", range(words[2]))])
-
-
-@lru_cache(maxsize=16384)
-def _variable_product(sizes: tuple[int, int], words: Words, reverse: bool) -> Coordinates:
-    answer: list[Piece] = [("equals", (0,)), ("answer", _number(sum(sizes), reverse))]
-    return lay([*_factors(sizes, words, reverse), *answer, ("text", range(words[2]))])
-
-
-def _factors(sizes: tuple[int, int], words: Words, reverse: bool) -> list[Piece]:
-    return [
-        ("text", range(words[0])),
-        ("multiplier", _number(sizes[0], reverse)),
-        ("text", range(words[1])),
-        ("sign", (0,)),
-        ("multiplicand", _number(sizes[1], reverse)),
-    ]

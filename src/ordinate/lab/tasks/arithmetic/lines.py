@@ -5,7 +5,7 @@ in between need no code of their own.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count, groupby
 from typing import NamedTuple
@@ -23,17 +23,20 @@ FACTORS = ("multiplier", "multiplicand")
 OPERANDS = frozenset(ADDENDS + FACTORS)
 TEXT = "text"
 
-Piece = tuple[str, Iterable[int]]
+Piece = tuple[str, Sequence[int]]
+"""A field, and the ordinates of tokens in it that stand one after another."""
+
 Words = tuple[int, int, int]
 """How many letters stand before, between and after the numbers."""
 
 NO_WORDS: Words = (0, 0, 0)
 
 
-def lay(pieces: Iterable[Piece]) -> Coordinates:
+@lru_cache(maxsize=16384)
+def lay(*pieces: Piece) -> Coordinates:
     """Lay pieces one after another; pieces of one name are one field, text is counted through and named last.
 
-    >>> lay([("text", range(1)), ("first", (1, 0)), ("text", range(2))])
+    >>> lay(("text", range(1)), ("first", (1, 0)), ("text", range(2)))
     Coordinates(fields=('first', 'text'), field=(1, 0, 0, 1, 1), ordinate=(0, 1, 0, 1, 2))
     """
     letters = count()
@@ -111,7 +114,7 @@ def room(coordinates: Coordinates) -> int:
 def write_line(symbols: list[int], coordinates: Coordinates) -> str:
     """Write a line as a person does: numbers most significant digit first, no leading pads, no blanks.
 
-    >>> c = lay([("first", (2, 1, 0)), ("text", (0,)), ("second", (3, 2, 1, 0))])
+    >>> c = lay(("first", (2, 1, 0)), ("text", (0,)), ("second", (3, 2, 1, 0)))
     >>> write_line([10, 1, 2, 16, 11, 10, 10, 7], c)
     '12 a + 7'
     """

@@ -180,40 +180,39 @@ class Uniform(Sampler, name="uniform", summary="uniform over numbers"):
         return integers(0, 10, (count, operands, digits), generator)
 
 
-class Complexity(
-    Sampler,
-    name="complexity",
-    summary="uniform over the longest cascade of carries, then over pairs that have it",
-    pairs=True,
-):
-    """Pairs whose longest cascade of carries is uniform on 0 to digits; uniform over pairs with that cascade."""
+class _LongestRun(Sampler, pairs=True):
+    """Pairs whose longest run, by a rule, is uniform on 0 to digits; uniform over pairs with that run."""
+
+    rule: ClassVar[Rule]
 
     @override
     def draw(
         self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
     ) -> Int[Tensor, "batch operand place"]:
         longest = integers(0, digits + 1, (count,), generator)
-        return draw_pairs(draw_types(CASCADE, digits, longest, generator), generator)
+        return draw_pairs(draw_types(self.rule, digits, longest, generator), generator)
+
+
+class Complexity(
+    _LongestRun,
+    name="complexity",
+    summary="uniform over the longest cascade of carries, then over pairs that have it",
+    rule=CASCADE,
+):
+    """Pairs whose longest cascade of carries is uniform on 0 to digits; uniform over pairs with that cascade."""
 
 
 class Chains(
-    Sampler,
+    _LongestRun,
     name="chains",
     summary="uniform over the longest row of nines, with and without a carry into it",
-    pairs=True,
+    rule=NINES,
 ):
     """Pairs whose longest row of places that sum to 9 is uniform on 0 to digits; uniform over pairs with that row.
 
     Such a row hands a carry on if one comes in, and stays still if none does: unlike `complexity`, this sampler shows
     both, so that a row of nines alone does not tell that there is a carry.
     """
-
-    @override
-    def draw(
-        self, count: int, digits: int, generator: Generator, *, operands: int = 2, width: int = 0
-    ) -> Int[Tensor, "batch operand place"]:
-        longest = integers(0, digits + 1, (count,), generator)
-        return draw_pairs(draw_types(NINES, digits, longest, generator), generator)
 
 
 def _hard(value: Any) -> Sampler:
@@ -277,11 +276,9 @@ SAMPLERS: dict[str, type[Sampler]] = {
 }
 
 
-def _chosen(value: Any) -> Sampler:
-    return choose(value, SAMPLERS, "task.sampler")
-
-
-SamplerOption = Annotated[SerializeAsAny[Sampler], BeforeValidator(_chosen)]
+SamplerOption = Annotated[
+    SerializeAsAny[Sampler], BeforeValidator(lambda v: choose(v, SAMPLERS, "task.sampler"))
+]
 """A sampler by name, or a table with its options."""
 
 

@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import torch
 from jaxtyping import Float
@@ -15,7 +15,6 @@ from ordinate.errors import OrdinateError
 from ordinate.kinds import Kind, choose
 from ordinate.lab.architectures.convolution import causal_convolutions
 from ordinate.lab.tasks.memories.fixed import MemoryTask, check_reach
-from ordinate.lab.tasks.memories.readouts import Tokens
 from ordinate.lab.tasks.sampling import whole
 
 Weights = Float[Tensor, " lag"]
@@ -38,7 +37,10 @@ class Kernel(Kind):
 
 
 class _Falling(Kernel):
-    """Kernels without an end, unless they are cut."""
+    """Kernels without an end, unless they are cut; their sum is finite where an option is above a bound."""
+
+    option: ClassVar[str]
+    above: ClassVar[int]
 
     cut: int | None = Field(
         None, ge=1, le=2**20, description="weights from this lag on are 0; by default there is no end"
@@ -48,16 +50,12 @@ class _Falling(Kernel):
     def fall(self, lag: Weights) -> Weights:
         """The weights without an end."""
 
-    @abstractmethod
-    def diverges(self) -> str:
-        """What to write instead, where the sum has no end; nothing where it has."""
-
     @override
     def check(self) -> None:
-        instead = self.diverges()
-        if instead and self.cut is None:
+        if getattr(self, self.option) <= self.above and self.cut is None:
             raise OrdinateError(
-                f"kernel {self.name!r} is not summable: write {instead}, or cut=1000 to end it at that lag"
+                f"kernel {self.name!r} is not summable: write a {self.option} above {self.above}, "
+                "or cut=1000 to end it at that lag"
             )
 
     @override
@@ -67,28 +65,22 @@ class _Falling(Kernel):
         return weights if self.cut is None else weights.masked_fill(lag >= self.cut, 0.0)
 
 
-class Exponential(_Falling, name="exponential", summary="e^(-rate s), a light tail"):
+class Exponential(_Falling, name="exponential", summary="e^(-rate s), a light tail", option="rate", above=0):
     """rho(s) = e^{-rate s}: a light tail."""
 
     rate: float = Field(1.0, ge=0, allow_inf_nan=False, description="beta")
-
-    @override
-    def diverges(self) -> str:
-        return "" if self.rate > 0 else "a rate above 0"
 
     @override
     def fall(self, lag: Weights) -> Weights:
         return torch.exp(-self.rate * lag)
 
 
-class Polynomial(_Falling, name="polynomial", summary="s^(-power) from lag 1 on, a heavy tail"):
+class Polynomial(
+    _Falling, name="polynomial", summary="s^(-power) from lag 1 on, a heavy tail", option="power", above=1
+):
     """rho(s) = s^{-power} for s >= 1, and 0 at lag 0: a heavy tail, summable where the power is above 1."""
 
     power: float = Field(2.0, ge=0, allow_inf_nan=False, description="beta")
-
-    @override
-    def diverges(self) -> str:
-        return "" if self.power > 1 else "a power above 1"
 
     @override
     def fall(self, lag: Weights) -> Weights:
@@ -173,6 +165,7 @@ class DecayingMemory(
     name="decaying-memory",
     summary="function of sums over all tokens before, weighted by decaying kernels",
     axes=("length", "memories"),
+    sums=True,
 ):
     """A function of weighted sums over all tokens before: with the kernel 1, 1/2 and no readout, 2 4 gives 2 5.
 
@@ -198,11 +191,6 @@ class DecayingMemory(
     def reach(self) -> int:
         """Where the last list ends or the last wavelet stands; 0 where kernels have no such place."""
         return max(kernel.furthest for kernel in self.kernels)
-
-    @property
-    @override
-    def readout_tokens(self) -> Tokens | None:
-        return None
 
     @override
     def value(self, axis: str) -> int:

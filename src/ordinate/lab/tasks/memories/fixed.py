@@ -8,7 +8,7 @@ samples along an axis are those of that task.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -23,7 +23,7 @@ from ordinate.kinds import choose
 from ordinate.lab.tasks.base import Scalars
 from ordinate.lab.tasks.batch import Batch, fields_of
 from ordinate.lab.tasks.memories.readouts import TOKENS, AnyReadout, Signs, Sum, Tokens
-from ordinate.lab.tasks.presentation import read_numbers, write_short
+from ordinate.lab.tasks.presentation import read_numbers, rows, write_short
 from ordinate.lab.tasks.sampling import check_count, check_length, whole
 
 LONGEST = 2**20
@@ -38,6 +38,9 @@ class MemoryTask(Scalars, family="memories"):
     tokens: AnyTokens = Signs()
     readout: AnyReadout = Sum()
     last: bool = Field(False, description="true to score the last token only, as published")
+
+    sums: ClassVar[bool] = False
+    """Whether a memory is a sum of many tokens, and not one of them."""
 
     @property
     @abstractmethod
@@ -84,7 +87,6 @@ class MemoryTask(Scalars, family="memories"):
     def sample(
         self, count: int, *, generator: Generator, length: int | None = None, **axes: int | float
     ) -> Batch:
-        """Draw `count` sequences of one length, answered by the task at these values of its axes."""
         check_count(count)
         length = self.length if length is None else length
         check_length(length, longest=LONGEST)
@@ -97,13 +99,8 @@ class MemoryTask(Scalars, family="memories"):
     def reference(
         self, inputs: Float[Tensor, "batch token 1"], coordinates: Coordinates | None = None
     ) -> Float[Tensor, "batch token 1"]:
-        memories = self.memories_of(inputs[..., 0])
-        return self.readout.answer(memories, self.readout_tokens).unsqueeze(-1)
-
-    @property
-    def readout_tokens(self) -> Tokens | None:
-        """What a memory can be; None where it is a sum of many tokens."""
-        return self.tokens
+        values = None if self.sums else self.tokens
+        return self.readout.answer(self.memories_of(inputs[..., 0]), values).unsqueeze(-1)
 
     @override
     def scored(self, coordinates: Coordinates) -> Bool[Tensor, "token 1"]:
@@ -112,24 +109,18 @@ class MemoryTask(Scalars, family="memories"):
 
     @override
     def redraw(self, batch: Batch, token: int, generator: Generator) -> Float[Tensor, "batch token 1"]:
-        inputs = batch.input.clone()
-        inputs[:, token] = self.tokens.draw(len(inputs), 1, generator).to(inputs)
-        return inputs
+        return batch.replaced(token, self.tokens.draw(len(batch.input), 1, generator))
 
     @override
     def show(self, batch: Batch) -> list[dict[str, str]]:
-        """Return one row a sample: the numbers, and the answers; those that are not scored are dots."""
+        """Answers that are not scored are dots."""
         scored = self.scored(batch.coordinates)[:, 0].tolist()
-        return [
-            {
-                "input": write_short(x),
-                "target": " ".join(
-                    written if counts else "."
-                    for written, counts in zip(write_short(y).split(), scored, strict=True)
-                ),
-            }
-            for x, y in zip(batch.input[..., 0], batch.target[..., 0], strict=True)
-        ]
+
+        def dotted(answers: Float[Tensor, " token"]) -> str:
+            written = zip(write_short(answers).split(), scored, strict=True)
+            return " ".join(answer if counts else "." for answer, counts in written)
+
+        return rows(map(write_short, batch.input[..., 0]), map(dotted, batch.target[..., 0]))
 
     @override
     def parse(self, text: str) -> Batch:
@@ -203,7 +194,6 @@ class FixedMemory(
 
     @override
     def changed(self, axes: Mapping[str, int]) -> dict[str, Any]:
-        """Other lags."""
         lags = self.lags[: whole("memories", axes.get("memories", len(self.lags)), 1, len(self.lags))]
         if "lag" in axes:
             lag = axes["lag"]
