@@ -13,7 +13,7 @@ from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.memories import decaying
-from ordinate.papers.positional.sizes import SIZES, recipe_for
+from ordinate.papers.positional.value_scale import SIZES, recipe_for
 from ordinate.papers.sheets import Line, caption_of
 from ordinate.papers.theory.biases import LOG_SHIFTED
 from tests.papers.inline import Inline

@@ -10,8 +10,8 @@ from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.training import Muon
 from ordinate.papers.aims import Keeps, Point, at_least, at_most
 from ordinate.papers.beyond.addition import DECLARED as DECLARED_SUMS
+from ordinate.papers.beyond.addition import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.beyond.addition import RELATION as SUMS
-from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.curves import Curve, Curves, curves_figure
 from ordinate.papers.figure import SMOKE
 from ordinate.relations import Relation, aligned, itself, uniform, window
@@ -47,6 +47,14 @@ def discovered(multiplier: int) -> Relation:
 SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
 
 
+@curves_figure(
+    "beyond/multiplication-1",
+    "Multiplication by one digit, learned on at most 5 digits",
+    "Exact match of products with a multiplier of one digit, for models trained on multiplicands of at most 5 "
+    "digits: content x class attention over a declared and a discovered relation, against Shaw keys over all "
+    "pairs.",
+    {"smoke": SMOKE, "laptop": "three seeds of three models, about half an hour on 2 cores"},
+)
 def multiplication_1(scale: str) -> Curves:
     """One digit times many."""
     if scale == "smoke":
@@ -72,6 +80,17 @@ def multiplication_1(scale: str) -> Curves:
     )
 
 
+@curves_figure(
+    "beyond/multiplication-3",
+    "Multiplication by three digits, learned on at most 5 digits",
+    "Exact match of products with a multiplier of three digits, for models trained on multiplicands of at most 5 "
+    "digits and multipliers of one to three: content x class attention over a declared relation, against Shaw "
+    "keys.",
+    {
+        "smoke": SMOKE,
+        "laptop": "three seeds of the declared relation, one with Shaw keys, about 100 minutes on 2 cores",
+    },
+)
 def multiplication_3(scale: str) -> Curves:
     """Three digits times many."""
     if scale == "smoke":
@@ -106,6 +125,13 @@ def multiplication_3(scale: str) -> Curves:
 CHAINS = {"kind": "mixture", "of": "chains"}
 
 
+@curves_figure(
+    "beyond/addition-multiplication",
+    "Addition and multiplication in one model",
+    "Exact match of sums and of products with one digit, half of the samples each, for one model trained on "
+    "at most 5 digits: half of the heads carry the relation of addition, half that of multiplication.",
+    {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
+)
 def both(scale: str) -> Curves:
     """One model for two operations, with heads of their own."""
     sums = make_task("addition", digits=5, width=8, sampler=CHAINS)
@@ -124,6 +150,13 @@ def both(scale: str) -> Curves:
     )
 
 
+@curves_figure(
+    "beyond/addition-in-text",
+    "Addition inside text",
+    "Exact match of sums with up to 20 random letters before, between and after the numbers, for a model trained "
+    "on numbers of at most 5 digits: digits are related by significance wherever the numbers stand.",
+    {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
+)
 def in_text(scale: str) -> Curves:
     """Sums among random letters."""
     task = make_task("addition", digits=5, width=8, words=20, sampler=CHAINS)
@@ -141,42 +174,4 @@ def in_text(scale: str) -> Curves:
     )
 
 
-FIGURES = (
-    curves_figure(
-        "beyond/multiplication-1",
-        "Multiplication by one digit, learned on at most 5 digits",
-        "Exact match of products with a multiplier of one digit, for models trained on multiplicands of at most 5 "
-        "digits: content x class attention over a declared and a discovered relation, against Shaw keys over all "
-        "pairs.",
-        {"smoke": SMOKE, "laptop": "three seeds of three models, about half an hour on 2 cores"},
-        multiplication_1,
-    ),
-    curves_figure(
-        "beyond/multiplication-3",
-        "Multiplication by three digits, learned on at most 5 digits",
-        "Exact match of products with a multiplier of three digits, for models trained on multiplicands of at most 5 "
-        "digits and multipliers of one to three: content x class attention over a declared relation, against Shaw "
-        "keys.",
-        {
-            "smoke": SMOKE,
-            "laptop": "three seeds of the declared relation, one with Shaw keys, about 100 minutes on 2 cores",
-        },
-        multiplication_3,
-    ),
-    curves_figure(
-        "beyond/addition-multiplication",
-        "Addition and multiplication in one model",
-        "Exact match of sums and of products with one digit, half of the samples each, for one model trained on "
-        "at most 5 digits: half of the heads carry the relation of addition, half that of multiplication.",
-        {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
-        both,
-    ),
-    curves_figure(
-        "beyond/addition-in-text",
-        "Addition inside text",
-        "Exact match of sums with up to 20 random letters before, between and after the numbers, for a model trained "
-        "on numbers of at most 5 digits: digits are related by significance wherever the numbers stand.",
-        {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
-        in_text,
-    ),
-)
+FIGURES = (multiplication_1, multiplication_3, both, in_text)

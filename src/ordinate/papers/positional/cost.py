@@ -16,7 +16,7 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.models import ConcatTransformer, build_model
 from ordinate.papers.figure import SMOKE, Document, Figure, Progress
-from ordinate.papers.positional.sizes import MODELS
+from ordinate.papers.positional.value_scale import MODELS
 
 MEASURES = {
     "operations": "operations a sample",

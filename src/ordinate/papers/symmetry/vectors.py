@@ -19,8 +19,8 @@ from ordinate.lab.training import Recipe, load_model
 from ordinate.models import build_model
 from ordinate.papers.curves import Curve
 from ordinate.papers.figure import Document, Figure, Runs
+from ordinate.papers.symmetry.models import SCALES, described, differences
 from ordinate.papers.symmetry.multiplication import products
-from ordinate.papers.symmetry.sizes import SCALES, described, differences
 
 
 def vectors_figure(
