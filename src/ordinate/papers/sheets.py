@@ -49,10 +49,14 @@ class Scale:
         return Recipe(
             name=name,
             task=task,
-            model=model,
+            model=self.sized(model),
             training=self.training.model_copy(update=training),
             evaluation=Evaluation(count=self.count, axes=dict(axes or {})),
         )
+
+    def sized(self, model: ModelSettings) -> ModelSettings:
+        """The model with the sizes that all models of this scale have; here it has its own."""
+        return model
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,15 @@ class Column:
     percent: bool = False
 
 
+def points_of(run: Run) -> dict[str, Document]:
+    """The points that a run stored when it ended, by name."""
+    points = run.read_result("evaluation")
+    return {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
+
+
 def stored(field: str) -> Callable[[Run, str], float]:
-    """A field of the points that the run stored when it ended."""
-
-    def read(run: Run, point: str) -> float:
-        points = run.read_result("evaluation")
-        named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
-        return float(named[point][field])
-
-    return read
+    """A field of the points of a run."""
+    return lambda run, point: float(points_of(run)[point][field])
 
 
 MSE = Column("mean squared error", stored("mse"))

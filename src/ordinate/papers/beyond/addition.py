@@ -95,6 +95,17 @@ def discovered() -> Relation:
     return discover(make_task("addition", digits=5, width=8)).relation
 
 
+def three_models(steps: int, **options: Any) -> Curves:
+    """One seed of a declared relation, of relative and of absolute positions."""
+    return Curves(
+        (
+            Curve(related("relation", TASK, RELATION, steps, **options), 1, BLUE, DECLARED),
+            Curve(shaw(TASK, steps, **options), 1, VERMILION, NOTHING),
+            Curve(absolute(TASK, steps, **options), 1, BLACK, NOTHING),
+        ),
+    )
+
+
 @curves_figure(
     "beyond/addition-1000",
     "Additions learned on at most 5 digits, measured far beyond",
@@ -109,32 +120,10 @@ def discovered() -> Relation:
 )
 def addition_1000(scale: str) -> Curves:
     """Declared and discovered relations against relative and absolute positions."""
-    return {"smoke": _smoke, "demo": _demo, "laptop": _laptop}[scale]()
-
-
-def _smoke() -> Curves:
-    small: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
-    return Curves(
-        (
-            Curve(related("relation", TASK, RELATION, 20, **small), 1, BLUE, DECLARED),
-            Curve(shaw(TASK, 20, **small), 1, VERMILION, NOTHING),
-            Curve(absolute(TASK, 20, **small), 1, BLACK, NOTHING),
-        ),
-    )
-
-
-def _demo() -> Curves:
-    far: dict[str, Any] = {"lengths": LENGTHS[:5], "count": 100}
-    return Curves(
-        (
-            Curve(related("relation", TASK, RELATION, 2500, **far), 1, BLUE, DECLARED),
-            Curve(shaw(TASK, 2500, **far), 1, VERMILION, NOTHING),
-            Curve(absolute(TASK, 2500, **far), 1, BLACK, NOTHING),
-        ),
-    )
-
-
-def _laptop() -> Curves:
+    if scale == "smoke":
+        return three_models(20, layers=1, width=16, hidden=16, count=20, lengths=(10.0,))
+    if scale == "demo":
+        return three_models(2500, lengths=LENGTHS[:5], count=100)
     steps = 7000
     far: dict[str, Any] = {"lengths": LENGTHS}
     near: dict[str, Any] = {"lengths": NEAR, "count": 200}

@@ -44,7 +44,10 @@ def discovered(multiplier: int) -> Relation:
     return discover(make_task("multiplication", multiplier=multiplier, digits=5, width=8)).relation
 
 
-SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+def smoke(name: str, task: Task, relation: Relation | list[Relation], knowledge: str, **model: Any) -> Curves:
+    """One small model with a relation, which proves the path."""
+    small: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+    return Curves((Curve(related(name, task, relation, 20, **small, **model), 1, BLUE, knowledge),))
 
 
 @curves_figure(
@@ -58,8 +61,7 @@ SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "l
 def multiplication_1(scale: str) -> Curves:
     """One digit times many."""
     if scale == "smoke":
-        small = related("relation", task(1), RELATION, 20, **SMALL)
-        return Curves((Curve(small, 1, BLUE, DECLARED),))
+        return smoke("relation", task(1), RELATION, DECLARED)
     chosen, steps = task(1), 8000
     return Curves(
         (
@@ -94,8 +96,7 @@ def multiplication_1(scale: str) -> Curves:
 def multiplication_3(scale: str) -> Curves:
     """Three digits times many."""
     if scale == "smoke":
-        small = related("relation", task(3), RELATION_3, 20, **SMALL, gated=True)
-        return Curves((Curve(small, 1, BLUE, DECLARED_3),))
+        return smoke("relation", task(3), RELATION_3, DECLARED_3, gated=True)
     chosen, steps = task(3), 20_000
     sizes: dict[str, Any] = {"layers": 5, "heads": 8, "width": 128, "hidden": 256, "gated": True}
     optimizer = Muon(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1)
@@ -139,7 +140,7 @@ def both(scale: str) -> Curves:
     relations = [SUMS | itself(), RELATION | itself()]
     knowledge = "told the relations of both operations, each in two of four heads"
     if scale == "smoke":
-        return Curves((Curve(related("both", task, relations, 20, **SMALL), 1, BLUE, knowledge),))
+        return smoke("both", task, relations, knowledge)
     steps = 12_000
     return Curves(
         (
@@ -163,7 +164,7 @@ def in_text(scale: str) -> Curves:
     relation = SUMS | itself()
     knowledge = f"{DECLARED_SUMS}; letters see themselves only"
     if scale == "smoke":
-        return Curves((Curve(related("text", task, relation, 20, **SMALL), 1, BLUE, knowledge),))
+        return smoke("text", task, relation, knowledge)
     steps = 5000
     return Curves(
         (

@@ -3,10 +3,8 @@
 The scales are those of most figures on memories: `paper` as far as it is known, `laptop` with short lags for 2 cores.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from typing_extensions import override
 
@@ -14,7 +12,7 @@ from ordinate.attention import Dp, DpFree
 from ordinate.encodings import RpeLin
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
-from ordinate.lab.training import Adam, AdamW, Cosine, Recipe, Training
+from ordinate.lab.training import Adam, AdamW, Cosine, Training
 from ordinate.models import Memory, ModelSettings
 from ordinate.papers.aims import Aim, Expresses, Place, Ratio, Shows, across, along
 from ordinate.papers.figure import SMOKE, published
@@ -38,16 +36,8 @@ class MemoryScale(Scale):
     width: int
 
     @override
-    def recipe(
-        self,
-        name: str,
-        task: Task,
-        model: ModelSettings,
-        axes: Mapping[str, tuple[float, ...]] | None = None,
-        **training: Any,
-    ) -> Recipe:
-        """One model, as wide as all are at this scale."""
-        return super().recipe(name, task, model.model_copy(update={"width": self.width}), axes, **training)
+    def sized(self, model: ModelSettings) -> ModelSettings:
+        return model.model_copy(update={"width": self.width})
 
 
 SIZES = {

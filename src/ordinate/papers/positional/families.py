@@ -12,7 +12,7 @@ from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, load_model
 from ordinate.papers.aims import Aim, Ratio, Steeper, across
-from ordinate.papers.positional.value_scale import MODELS, SIZES, described
+from ordinate.papers.positional.value_scale import SIZES, both, described
 from ordinate.papers.sheets import Column, Line, Sheet, Sheets, sheets_figure, stored
 
 DYNAMIC = ("edit-distance", "lcs", "knapsack")
@@ -57,10 +57,7 @@ def dynamic(scale: str) -> Sheets:
     sheets: list[Sheet] = []
     aims: list[Aim] = []
     for task in DYNAMIC[:1] if scale == "smoke" else DYNAMIC:
-        recipes = {
-            label: size.recipe(f"{task}-{label}", make_task(task, length=8), model, {"scale": WIDER})
-            for label, model in MODELS.items()
-        }
+        recipes = both(size, task, make_task(task, length=8), {"scale": WIDER})
         lines = [Line.along("scale", recipe, label, label) for label, recipe in recipes.items()]
         sheets.append(Sheet(task, "width of the range, times training", lines, SHARE, trained_to=1.0))
         aims += [
@@ -88,10 +85,7 @@ def graphs(scale: str) -> Sheets:
     over, deep = [], []
     aims: list[Aim] = []
     for task in tasks:
-        recipes = {
-            label: size.recipe(f"{task}-{label}", make_task(task, length=8), model, {"density": DENSER})
-            for label, model in MODELS.items()
-        }
+        recipes = both(size, task, make_task(task, length=8), {"density": DENSER})
         along = [Line.along("density", recipe, label, label) for label, recipe in recipes.items()]
         over.append(Sheet(task, "density (trained: 0.2)", along))
         rounds = [Line.along("rounds", recipe, label, label, xs=ROUNDS) for label, recipe in recipes.items()]

@@ -3,10 +3,9 @@
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Recipe
-from ordinate.models import ModelSettings, Positional, Standard
 from ordinate.papers.aims import Aim, Leads, Place, Ratio, Shows, Widens, across, along
 from ordinate.papers.figure import published
-from ordinate.papers.positional.value_scale import MODELS, SCALES, SIZES, TASKS, described
+from ordinate.papers.positional.value_scale import MODELS, SCALES, SIZES, TASKS, both, described
 from ordinate.papers.sheets import ACCURACY, Line, Sheet, Sheets, sheets_figure
 
 MANY = {
@@ -33,12 +32,9 @@ def variable_length(scale: str) -> Sheets:
     tasks = {"smoke": TASKS[:1], "laptop": ("sum", "min", "sort"), "paper": TASKS}[scale]
     sheets, aims = [], []
     for task in tasks:
-        lines = []
-        for label, model in MODELS.items():
-            chosen = make_task(task, length=8, variable=True)
-            more = MANY if scale == "paper" else {}
-            recipe = size.recipe(f"variable-{task}-{label}", chosen, model, {"scale": SCALES}, **more)
-            lines.append(Line.along("scale", recipe, label, label))
+        any_length, more = make_task(task, length=8, variable=True), MANY if scale == "paper" else {}
+        recipes = both(size, f"variable-{task}", any_length, {"scale": SCALES}, **more)
+        lines = [Line.along("scale", recipe, label, label) for label, recipe in recipes.items()]
         sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
         aims += [
             Ratio(
@@ -182,22 +178,22 @@ def accuracy(scale: str) -> Sheets:
     size = SIZES[scale]
     known = published("positional")["accuracy"]
     tasks = {"smoke": ("median",), "laptop": ("median", "sum", "sort"), "paper": TASKS}[scale]
-    models: tuple[tuple[str, ModelSettings, str], ...] = (
-        ("positional", Positional(), "hybrid"),
-        ("standard", Standard(), "baseline"),
-    )
     sheets: list[Sheet] = []
     aims: list[Aim] = []
     for task in tasks:
+        tested, whole = (
+            make_task(task, length=8, integer_tests=True),
+            make_task(task, length=8, integers=True),
+        )
+        numbers = both(size, f"tested-{task}", tested, {"scale": SCALES})
+        integers = both(size, f"integers-{task}", whole, {"scale": SCALES})
         lines = []
-        for label, model, role in models:
-            values = known.get(task, {}).get(label, [])
-            any_numbers = make_task(task, length=8, integer_tests=True)
-            recipe = size.recipe(f"tested-{task}-{label}", any_numbers, model, {"scale": SCALES})
-            lines.append(Line.along("scale", recipe, label, label, dict(zip(SCALES, values, strict=False))))
-            whole = make_task(task, length=8, integers=True)
-            recipe = size.recipe(f"integers-{task}-{label}", whole, model, {"scale": SCALES})
-            lines.append(Line.along("scale", recipe, f"{label}, trained on integers", role))
+        for label, look in (("positional", "hybrid"), ("standard", "baseline")):
+            marks = dict(zip(SCALES, known.get(task, {}).get(label, []), strict=False))
+            lines += [
+                Line.along("scale", numbers[label], label, label, marks),
+                Line.along("scale", integers[label], f"{label}, trained on integers", look),
+            ]
         sheets.append(Sheet(task, BY_SCALE, lines, column=ACCURACY, trained_to=1.0))
         aims += [
             Leads(

@@ -20,7 +20,7 @@ from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run
 from ordinate.lab.studies import Study, errors_at, scores_at
-from ordinate.lab.tasks import make_task
+from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.training import Adam, Cosine, Plateau, Recipe, Training
 from ordinate.models import Positional, Standard
 from ordinate.papers.aims import Aim, Found, Point, Ratio, Where, Widens
@@ -96,6 +96,16 @@ def recipe_for(task: str, model: str, scale: str) -> Recipe:
     """
     what = make_task(task, length=8)
     return SETTINGS[scale].recipe(f"{task}-{model}", what, MODELS[model], {"scale": SCALES})
+
+
+def both(
+    size: Scale, name: str, task: Task, axes: dict[str, tuple[float, ...]], **training: Any
+) -> dict[str, Recipe]:
+    """The positional and the standard model on a task."""
+    return {
+        label: size.recipe(f"{name}-{label}", task, model, axes, **training)
+        for label, model in MODELS.items()
+    }
 
 
 SIZES = {

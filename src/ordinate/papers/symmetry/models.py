@@ -322,38 +322,35 @@ def _listed(ours: Recipe, theirs: Recipe) -> Iterator[str]:
         yield "gated hidden units"
     if a.dropout != b.dropout:
         yield f"dropout of {a.dropout:g} for {b.dropout:g}"
-    yield from _task(ours.task, theirs.task)
-    yield from _training(ours, theirs)
-    yield from _encoding(a.encoding[0], b.encoding[0], ours.name)
+    yield from _of_data(ours, theirs)
+    yield from _of_encoding(a.encoding[0], b.encoding[0], ours.name)
     if ours.evaluation.length != theirs.evaluation.length:
         yield f"cascades and runs of carries in sums of {ours.evaluation.length} digits for {theirs.evaluation.length}"
 
 
-def _task(a: Any, b: Any) -> Iterator[str]:
+def _of_data(ours: Recipe, theirs: Recipe) -> Iterator[str]:
+    """What is trained on, and how."""
+    a: Any = ours.task
+    b: Any = theirs.task
     if a.width != b.width:
         yield f"numbers padded to {a.width} places for {b.width}"
     if a.words != b.words:
         yield f"at most {a.words} letters for {b.words} where numbers stand in text"
     if getattr(a, "sparse", None) is not None and b.sparse is None:
         yield f"in training {a.sparse:.0%} of the multipliers have zeros for about half of their digits"
-
-
-def _training(ours: Recipe, theirs: Recipe) -> Iterator[str]:
-    a, b = ours.training, theirs.training
-    if a.samples is None and b.samples is not None:
-        yield f"fresh samples instead of a set of {b.samples}"
-    if a.optimizer != b.optimizer:
-        yield f"{_steps(a.optimizer)} for {_steps(b.optimizer)}"
-    if a.average and not b.average:
+    if ours.training.samples is None and theirs.training.samples is not None:
+        yield f"fresh samples instead of a set of {theirs.training.samples}"
+    if ours.training.optimizer != theirs.training.optimizer:
+        yield " for ".join(
+            f"{by.name} with rate {by.learning_rate:g}, betas {by.betas[0]:g} and {by.betas[1]:g} and decay "
+            f"{by.weight_decay:g}"
+            for by in (ours.training.optimizer, theirs.training.optimizer)
+        )
+    if ours.training.average and not theirs.training.average:
         yield "averaged weights"
 
 
-def _steps(by: Any) -> str:
-    betas = " and ".join(f"{beta:g}" for beta in by.betas)
-    return f"{by.name} with rate {by.learning_rate:g}, betas {betas} and decay {by.weight_decay:g}"
-
-
-def _encoding(a: Any, b: Any, name: str) -> Iterator[str]:
+def _of_encoding(a: Any, b: Any, name: str) -> Iterator[str]:
     if hasattr(a, "std") and a.std != b.std:
         yield f"pairwise vectors start at a standard deviation of {a.std:g} for {b.std:g}"
     if hasattr(a, "per_head") and a.per_head and not b.per_head:
