@@ -254,5 +254,5 @@ def test_the_report_says_what_differs_and_what_the_published_rotation_did(made):
 
 def test_a_light_tail_begins_at_the_token_itself():
     assert decaying.light()[0] == 1.0
-    assert "alone leaves 4.5e-05" in decaying.exp_4b("laptop").differs
+    assert "alone leaves 4.5e-05" in decaying.exp_4b.plan("laptop").differs
     assert decaying.least_share(LOG_SHIFTED, decaying.light(), 1) < 4.5e-5  # heads do better than none
