@@ -26,7 +26,7 @@ RATIO = 5.0
 
 def run(settings: Settings, progress: Progress) -> list[Row]:
     """Our loss and time, the textbook's time, and the ratio: a lower bound where it did not get there."""
-    from ordinate.papers.positional.sizes import recipe_for
+    from ordinate.papers.positional.value_scale import recipe_for
 
     recipe = recipe_for("sum", "positional", "laptop")
     if settings.laptop_steps is not None:

@@ -11,7 +11,7 @@ from ordinate.lab.training import Recipe
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import at_least, at_most
 from ordinate.papers.beyond import addition
-from ordinate.papers.beyond.recipes import absolute, related
+from ordinate.papers.beyond.addition import absolute, related
 from ordinate.papers.curves import Curve, Curves
 from ordinate.relations import aligned, window
 from tests.papers.inline import Inline

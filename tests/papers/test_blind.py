@@ -5,8 +5,7 @@ import torch
 
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
-from ordinate.papers.positional.blind import answers, blind_error
-from ordinate.papers.positional.mixed import BLIND, mixed_type, mixed_type_samples, task
+from ordinate.papers.positional.mixed import BLIND, answers, blind_error, mixed_type, mixed_type_samples, task
 
 
 @pytest.mark.parametrize(("query", "known"), [("min", 0.0676), ("sum", 0.695)])
@@ -32,11 +31,11 @@ def test_it_grows_with_the_square_of_prices():
 
 
 def test_it_stands_in_every_panel_of_errors():
-    for plan in (mixed_type("laptop"), mixed_type_samples("laptop")):
+    for plan in (mixed_type.plan("laptop"), mixed_type_samples.plan("laptop")):
         for sheet in plan.sheets:
             assert [line.label for line in sheet.lines][-1] == BLIND
 
 
 def test_unseen_names_are_nowhere_in_distribution():
-    inside = {sheet.title: sheet.trained_to for sheet in mixed_type("laptop").sheets}
+    inside = {sheet.title: sheet.trained_to for sheet in mixed_type.plan("laptop").sheets}
     assert {title for title, to in inside.items() if to is None} == {t for t in inside if "unseen" in t}

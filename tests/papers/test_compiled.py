@@ -10,7 +10,7 @@ from ordinate.lab.training import train
 from ordinate.papers import FIGURES
 from ordinate.papers.positional import descent
 from ordinate.papers.positional.descent import compiled_for, distance, how_far
-from ordinate.papers.positional.sizes import SETTINGS, TASKS, ValueScale, recipe_for
+from ordinate.papers.positional.value_scale import SETTINGS, TASKS, ValueScale, recipe_for
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/compiled"]

@@ -95,9 +95,9 @@ def test_a_study_from_end_to_end(name, tmp_path):
 
 
 @pytest.mark.parametrize("scale", language.SIZES)
-@pytest.mark.parametrize("plan", [language.exp_1a, language.exp_3b])
-def test_language_models_of_one_place_have_about_as_many_parameters(plan, scale):
-    size, (sheet,) = language.SIZES[scale], plan(scale).sheets
+@pytest.mark.parametrize("figure", [language.exp_1a, language.exp_3b])
+def test_language_models_of_one_place_have_about_as_many_parameters(figure, scale):
+    size, (sheet,) = language.SIZES[scale], figure.plan(scale).sheets
     for x in map(float, size.layers):
         for line in sheet.lines:
             model = line.spots[x].recipe.model

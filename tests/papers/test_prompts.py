@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.lab.tasks import make_task
-from ordinate.papers.positional.fine_tuning import ANSWER_TOKENS
-from ordinate.papers.positional.prompts import judge_answers, read_answer, write_prompts
+from ordinate.papers.positional.fine_tuning import ANSWER_TOKENS, judge_answers, read_answer, write_prompts
 
 
 @settings(max_examples=15)

@@ -13,7 +13,7 @@ from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens
 from ordinate.papers.memories import decaying
-from ordinate.papers.positional.sizes import SIZES, recipe_for
+from ordinate.papers.positional.value_scale import SIZES, recipe_for
 from ordinate.papers.sheets import Line, caption_of
 from ordinate.papers.theory.biases import LOG_SHIFTED
 from tests.papers.inline import Inline
@@ -254,5 +254,5 @@ def test_the_report_says_what_differs_and_what_the_published_rotation_did(made):
 
 def test_a_light_tail_begins_at_the_token_itself():
     assert decaying.light()[0] == 1.0
-    assert "alone leaves 4.5e-05" in decaying.exp_4b("laptop").differs
+    assert "alone leaves 4.5e-05" in decaying.exp_4b.plan("laptop").differs
     assert decaying.least_share(LOG_SHIFTED, decaying.light(), 1) < 4.5e-5  # heads do better than none

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from ordinate.papers import FIGURES, rewrite_report
-from ordinate.papers.positional.sizes import SETTINGS, TASKS
+from ordinate.papers.positional.value_scale import SETTINGS, TASKS
 from ordinate.papers.symmetry.counts import FIG_13, FIG_14
 from ordinate.papers.symmetry.ring import setting_of, settings_of
 from tests.papers.stored import RESULTS, STORED, stored

@@ -17,9 +17,9 @@ from ordinate.papers import FIGURES
 from ordinate.papers.aims import Beats, Point
 from ordinate.papers.curves import Curves
 from ordinate.papers.symmetry.addition import relative_sums
+from ordinate.papers.symmetry.models import DIFFERS, SCALES
 from ordinate.papers.symmetry.multiplication import products
 from ordinate.papers.symmetry.places import shifted_set
-from ordinate.papers.symmetry.sizes import DIFFERS, SCALES
 from ordinate.papers.symmetry.variants import declared_products, declared_sums
 from ordinate.papers.symmetry.vectors import FIGURES as MAPS
 from ordinate.papers.symmetry.vectors import dispersion, energies, less_start

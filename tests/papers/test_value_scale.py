@@ -9,8 +9,7 @@ import pytest
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store
 from ordinate.papers import FIGURES, published, rewrite_report
-from ordinate.papers.positional.sizes import SETTINGS, TASKS, ValueScale, recipe_for
-from ordinate.papers.positional.value_scale import POINTS
+from ordinate.papers.positional.value_scale import POINTS, SETTINGS, TASKS, ValueScale, recipe_for
 from tests.papers.inline import Inline
 
 FIGURE = FIGURES["positional/value-scale"]

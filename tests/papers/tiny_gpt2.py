@@ -3,7 +3,7 @@
 import torch
 
 from ordinate.lab.tasks import make_task
-from ordinate.papers.positional.prompts import write_prompts
+from ordinate.papers.positional.fine_tuning import write_prompts
 
 END = "<|endoftext|>"
 

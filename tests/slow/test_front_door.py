@@ -10,7 +10,7 @@ import pytest
 from ordinate.lab.evaluation import sweep
 from ordinate.lab.runs import Store
 from ordinate.lab.training import load_model, train
-from ordinate.papers.positional.sizes import SETTINGS, recipe_for
+from ordinate.papers.positional.value_scale import SETTINGS, recipe_for
 
 
 def test_smoke_reproduces_in_under_a_minute_and_gives_no_verdict(tmp_path):

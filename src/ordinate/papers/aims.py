@@ -44,6 +44,16 @@ class Point(NamedTuple):
 Where: TypeAlias = Place | Point
 
 
+def along(sheet: str, line: str, x: float, other: float) -> tuple[Place, Place]:
+    """Two places on one line."""
+    return Place(sheet, line, x), Place(sheet, line, other)
+
+
+def across(sheet: str, line: str, other: str, x: float) -> tuple[Place, Place]:
+    """The same x on two lines."""
+    return Place(sheet, line, x), Place(sheet, other, x)
+
+
 class Found(ABC):
     """What was measured."""
 

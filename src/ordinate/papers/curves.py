@@ -99,16 +99,10 @@ class Curves:
 
 
 def curves_figure(
-    name: str,
-    title: str,
-    summary: str,
-    scales: Mapping[str, str],
-    plan: Callable[[str], Curves],
-    *,
-    axes: tuple[str, ...] = (),
-) -> Figure:
-    """A figure of the curves that `plan` gives for a scale; `axes` are those that are drawn."""
-    return Figure(
+    name: str, title: str, summary: str, scales: Mapping[str, str], *, axes: tuple[str, ...] = ()
+) -> Callable[[Callable[[str], Curves]], Figure]:
+    """Makes a figure of the function below it, which gives the curves of a scale; `axes` are those that are drawn."""
+    return lambda plan: Figure(
         name,
         title,
         summary,

@@ -9,18 +9,22 @@ recipes differ in (`papers.sheets`), or as a figure likes (`Runs`). Either way t
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
+from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
+from numpy import ndarray
+from torch import Tensor
 
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.evaluation.claims import Claim
+from ordinate.lab.evaluation.predicates import Predicate
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.report import (
     Command,
@@ -276,6 +280,17 @@ def _environment(document: Document) -> dict[str, Any]:
     """Of the drawing, and where it has any, of the models."""
     found = {k: v for k, v in document["environment"].items() if not isinstance(v, dict | list)}
     return found | ({"models": "; ".join(document["trained_at"])} if "trained_at" in document else {})
+
+
+Numbers: TypeAlias = Sequence[float] | Float[ndarray, " seed"] | Float[Tensor, " seed"]
+
+
+def claims_over_seeds(scale: str, claimed: Iterable[tuple[str, Numbers, Predicate]]) -> list[Document]:
+    """Claims as documents hold them, from sentences, a number for each seed, and what is asked of it."""
+    return [
+        Claim.over_seeds(sentence, [float(value) for value in numbers], predicate, scale).to_dict()
+        for sentence, numbers, predicate in claimed
+    ]
 
 
 @lru_cache

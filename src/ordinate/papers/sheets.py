@@ -49,10 +49,14 @@ class Scale:
         return Recipe(
             name=name,
             task=task,
-            model=model,
+            model=self.sized(model),
             training=self.training.model_copy(update=training),
             evaluation=Evaluation(count=self.count, axes=dict(axes or {})),
         )
+
+    def sized(self, model: ModelSettings) -> ModelSettings:
+        """The model with the sizes that all models of this scale have; here it has its own."""
+        return model
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,15 @@ class Column:
     percent: bool = False
 
 
+def points_of(run: Run) -> dict[str, Document]:
+    """The points that a run stored when it ended, by name."""
+    points = run.read_result("evaluation")
+    return {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
+
+
 def stored(field: str) -> Callable[[Run, str], float]:
-    """A field of the points that the run stored when it ended."""
-
-    def read(run: Run, point: str) -> float:
-        points = run.read_result("evaluation")
-        named = {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
-        return float(named[point][field])
-
-    return read
+    """A field of the points of a run."""
+    return lambda run, point: float(points_of(run)[point][field])
 
 
 MSE = Column("mean squared error", stored("mse"))
@@ -110,10 +114,17 @@ class Line:
         label: str,
         look: str,
         published: Mapping[float, float] | None = None,
+        *,
+        xs: Sequence[float] = (),
     ) -> "Line":
-        """One recipe along an axis of its evaluation."""
-        spots = {x: Spot(recipe, f"{axis}={x:g}") for x in recipe.evaluation.axes[axis]}
+        """One recipe along an axis: at the points of its evaluation, or at others that the column can read."""
+        spots = {x: Spot(recipe, f"{axis}={x:g}") for x in xs or recipe.evaluation.axes[axis]}
         return cls(label, look, spots, published or {})
+
+    @classmethod
+    def over(cls, recipes: Mapping[int, Recipe], label: str, look: str, point: str = "validation") -> "Line":
+        """A recipe for every x, all measured at the same point."""
+        return cls(label, look, {float(x): Spot(recipe, point) for x, recipe in recipes.items()})
 
 
 @dataclass(frozen=True)
@@ -226,29 +237,6 @@ class Measured(Found):
         return self.lines[sheet, label].published.get(x)
 
 
-def sheets_figure(
-    name: str,
-    title: str,
-    summary: str,
-    scales: Mapping[str, str],
-    plan: Callable[[str], Sheets],
-    *,
-    draw: Callable[[Document], Drawing] | None = None,
-    caption: str | Callable[[Document], str] | None = None,
-) -> Figure:
-    """A figure of the sheets that `plan` gives for a scale; drawn as one panel a sheet unless told otherwise."""
-    return Figure(
-        name,
-        title,
-        summary,
-        scales,
-        draw=draw or draw_sheets,
-        caption=caption or caption_of,
-        plan=plan,
-        notes=notes,
-    )
-
-
 def _sheet(sheet: Sheet, study: Study) -> Document:
     return {
         "title": sheet.title,
@@ -358,3 +346,18 @@ def notes(document: Document) -> list[str]:
         *differs,
         "Intervals: bootstrap over seeds and, for ratios, over the test samples inside each seed.",
     ]
+
+
+def sheets_figure(
+    name: str,
+    title: str,
+    summary: str,
+    scales: Mapping[str, str],
+    *,
+    draw: Callable[[Document], Drawing] = draw_sheets,
+    caption: str | Callable[[Document], str] = caption_of,
+) -> Callable[[Callable[[str], Sheets]], Figure]:
+    """Makes a figure of the function below it, which gives the sheets of a scale; one panel each unless drawn apart."""
+    return lambda plan: Figure(
+        name, title, summary, scales, draw=draw, caption=caption, plan=plan, notes=notes
+    )

@@ -25,6 +25,7 @@ from ordinate.lab.evaluation.statistics import percentile
 from ordinate.lab.runs import Run
 from ordinate.papers.arena.cells import Cell
 from ordinate.papers.arena.contests import FACTORS
+from ordinate.papers.sheets import points_of
 
 LEARNED = 0.9
 """Share of sequences that are right in distribution, in the median over seeds."""
@@ -68,7 +69,7 @@ class Score:
 
 def score(cell: Cell, runs: Sequence[Run], axis: str) -> Score:
     """Read what the runs of a cell stored."""
-    points = [_points(run) for run in runs]
+    points = [points_of(run) if run.status == "done" else {} for run in runs]
     inside = [_plain(found, "validation", "accuracy") for found in points]
     names = [_name(cell, axis, factor) for factor in FACTORS]
     return Score(
@@ -114,14 +115,6 @@ def _name(cell: Cell, axis: str, factor: int) -> str:
     if axis == "scale" and factor == 1:
         return "validation"
     return f"{axis}={cell.contest.at(axis, factor):g}"
-
-
-def _points(run: Run) -> dict[str, dict[str, Any]]:
-    """The points of a run by name; none of one that did not end."""
-    if run.status != "done":
-        return {}
-    points = run.read_result("evaluation")
-    return {f"{p['axis']}={p['value']:g}": p for p in points} | {"validation": points[0]}
 
 
 def _last_loss(run: Run) -> float:

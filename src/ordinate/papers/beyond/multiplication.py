@@ -10,8 +10,8 @@ from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.training import Muon
 from ordinate.papers.aims import Keeps, Point, at_least, at_most
 from ordinate.papers.beyond.addition import DECLARED as DECLARED_SUMS
+from ordinate.papers.beyond.addition import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.beyond.addition import RELATION as SUMS
-from ordinate.papers.beyond.recipes import LENGTHS, NEAR, NOTHING, TRAINING, related, shaw
 from ordinate.papers.curves import Curve, Curves, curves_figure
 from ordinate.papers.figure import SMOKE
 from ordinate.relations import Relation, aligned, itself, uniform, window
@@ -44,14 +44,24 @@ def discovered(multiplier: int) -> Relation:
     return discover(make_task("multiplication", multiplier=multiplier, digits=5, width=8)).relation
 
 
-SMALL: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+def smoke(name: str, task: Task, relation: Relation | list[Relation], knowledge: str, **model: Any) -> Curves:
+    """One small model with a relation, which proves the path."""
+    small: dict[str, Any] = {"layers": 1, "width": 16, "hidden": 16, "count": 20, "lengths": (10.0,)}
+    return Curves((Curve(related(name, task, relation, 20, **small, **model), 1, BLUE, knowledge),))
 
 
+@curves_figure(
+    "beyond/multiplication-1",
+    "Multiplication by one digit, learned on at most 5 digits",
+    "Exact match of products with a multiplier of one digit, for models trained on multiplicands of at most 5 "
+    "digits: content x class attention over a declared and a discovered relation, against Shaw keys over all "
+    "pairs.",
+    {"smoke": SMOKE, "laptop": "three seeds of three models, about half an hour on 2 cores"},
+)
 def multiplication_1(scale: str) -> Curves:
     """One digit times many."""
     if scale == "smoke":
-        small = related("relation", task(1), RELATION, 20, **SMALL)
-        return Curves((Curve(small, 1, BLUE, DECLARED),))
+        return smoke("relation", task(1), RELATION, DECLARED)
     chosen, steps = task(1), 8000
     return Curves(
         (
@@ -72,11 +82,21 @@ def multiplication_1(scale: str) -> Curves:
     )
 
 
+@curves_figure(
+    "beyond/multiplication-3",
+    "Multiplication by three digits, learned on at most 5 digits",
+    "Exact match of products with a multiplier of three digits, for models trained on multiplicands of at most 5 "
+    "digits and multipliers of one to three: content x class attention over a declared relation, against Shaw "
+    "keys.",
+    {
+        "smoke": SMOKE,
+        "laptop": "three seeds of the declared relation, one with Shaw keys, about 100 minutes on 2 cores",
+    },
+)
 def multiplication_3(scale: str) -> Curves:
     """Three digits times many."""
     if scale == "smoke":
-        small = related("relation", task(3), RELATION_3, 20, **SMALL, gated=True)
-        return Curves((Curve(small, 1, BLUE, DECLARED_3),))
+        return smoke("relation", task(3), RELATION_3, DECLARED_3, gated=True)
     chosen, steps = task(3), 20_000
     sizes: dict[str, Any] = {"layers": 5, "heads": 8, "width": 128, "hidden": 256, "gated": True}
     optimizer = Muon(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.1)
@@ -106,6 +126,13 @@ def multiplication_3(scale: str) -> Curves:
 CHAINS = {"kind": "mixture", "of": "chains"}
 
 
+@curves_figure(
+    "beyond/addition-multiplication",
+    "Addition and multiplication in one model",
+    "Exact match of sums and of products with one digit, half of the samples each, for one model trained on "
+    "at most 5 digits: half of the heads carry the relation of addition, half that of multiplication.",
+    {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
+)
 def both(scale: str) -> Curves:
     """One model for two operations, with heads of their own."""
     sums = make_task("addition", digits=5, width=8, sampler=CHAINS)
@@ -113,7 +140,7 @@ def both(scale: str) -> Curves:
     relations = [SUMS | itself(), RELATION | itself()]
     knowledge = "told the relations of both operations, each in two of four heads"
     if scale == "smoke":
-        return Curves((Curve(related("both", task, relations, 20, **SMALL), 1, BLUE, knowledge),))
+        return smoke("both", task, relations, knowledge)
     steps = 12_000
     return Curves(
         (
@@ -124,13 +151,20 @@ def both(scale: str) -> Curves:
     )
 
 
+@curves_figure(
+    "beyond/addition-in-text",
+    "Addition inside text",
+    "Exact match of sums with up to 20 random letters before, between and after the numbers, for a model trained "
+    "on numbers of at most 5 digits: digits are related by significance wherever the numbers stand.",
+    {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
+)
 def in_text(scale: str) -> Curves:
     """Sums among random letters."""
     task = make_task("addition", digits=5, width=8, words=20, sampler=CHAINS)
     relation = SUMS | itself()
     knowledge = f"{DECLARED_SUMS}; letters see themselves only"
     if scale == "smoke":
-        return Curves((Curve(related("text", task, relation, 20, **SMALL), 1, BLUE, knowledge),))
+        return smoke("text", task, relation, knowledge)
     steps = 5000
     return Curves(
         (
@@ -141,42 +175,4 @@ def in_text(scale: str) -> Curves:
     )
 
 
-FIGURES = (
-    curves_figure(
-        "beyond/multiplication-1",
-        "Multiplication by one digit, learned on at most 5 digits",
-        "Exact match of products with a multiplier of one digit, for models trained on multiplicands of at most 5 "
-        "digits: content x class attention over a declared and a discovered relation, against Shaw keys over all "
-        "pairs.",
-        {"smoke": SMOKE, "laptop": "three seeds of three models, about half an hour on 2 cores"},
-        multiplication_1,
-    ),
-    curves_figure(
-        "beyond/multiplication-3",
-        "Multiplication by three digits, learned on at most 5 digits",
-        "Exact match of products with a multiplier of three digits, for models trained on multiplicands of at most 5 "
-        "digits and multipliers of one to three: content x class attention over a declared relation, against Shaw "
-        "keys.",
-        {
-            "smoke": SMOKE,
-            "laptop": "three seeds of the declared relation, one with Shaw keys, about 100 minutes on 2 cores",
-        },
-        multiplication_3,
-    ),
-    curves_figure(
-        "beyond/addition-multiplication",
-        "Addition and multiplication in one model",
-        "Exact match of sums and of products with one digit, half of the samples each, for one model trained on "
-        "at most 5 digits: half of the heads carry the relation of addition, half that of multiplication.",
-        {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
-        both,
-    ),
-    curves_figure(
-        "beyond/addition-in-text",
-        "Addition inside text",
-        "Exact match of sums with up to 20 random letters before, between and after the numbers, for a model trained "
-        "on numbers of at most 5 digits: digits are related by significance wherever the numbers stand.",
-        {"smoke": SMOKE, "laptop": "three seeds, one with Shaw keys, about half an hour on 2 cores"},
-        in_text,
-    ),
-)
+FIGURES = (multiplication_1, multiplication_3, both, in_text)

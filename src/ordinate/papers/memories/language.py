@@ -6,16 +6,14 @@ The text is that of the folder `ORDINATE_CORPUS` where it is set, else the docst
 import os
 from dataclasses import dataclass
 
-from ordinate.lab.architectures import Dp, DpFree, Memory
-from ordinate.lab.architectures.memory import PreNorm
+from ordinate.lab.architectures import Dp, DpFree, Memory, PreNorm
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import Task, make_task
 from ordinate.lab.tasks.text import CHARACTERS, load_corpus
 from ordinate.lab.training import AdamW, Cosine, Recipe, Training
-from ordinate.papers.aims import Aim, Leads, Place, Steeper
-from ordinate.papers.memories.fixed import FIRST
-from ordinate.papers.memories.sizes import described, quoted
-from ordinate.papers.sheets import PERPLEXITY, Line, Scale, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.aims import Aim, Leads, Steeper, across, along
+from ordinate.papers.memories.fixed import FIRST, described, quoted
+from ordinate.papers.sheets import PERPLEXITY, Line, Scale, Sheet, Sheets, sheets_figure
 
 FOLDER = "ORDINATE_CORPUS"
 """The environment variable that names a corpus."""
@@ -118,6 +116,13 @@ def differs(size: LanguageScale) -> str:
     )
 
 
+@sheets_figure(
+    "memories/exp-1a",
+    "Layers against heads in a language model",
+    "Perplexity of text that training did not see: more layers, more heads in one layer, and more hidden units in "
+    "one layer, with as many parameters each.",
+    described("characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores", paper=False),
+)
 def exp_1a(scale: str) -> Sheets:
     """Layers, heads and hidden units, with as many parameters each."""
     size, title = SIZES[scale], "at equal parameters"
@@ -135,28 +140,23 @@ def exp_1a(scale: str) -> Sheets:
             f"1a-units-{layers}", size.model(1, size.heads, size.hidden_for(wanted, 1))
         )
     lines = [
-        Line(label, role, {float(x): Spot(recipe) for x, recipe in recipes.items()})
-        for label, role, recipes in (
-            (MORE, "positional", depth),
-            (HEADS, "standard", heads),
-            (UNITS, "hybrid", units),
-        )
+        Line.over(depth, MORE, "positional"),
+        Line.over(heads, HEADS, "standard"),
+        Line.over(units, UNITS, "hybrid"),
     ]
     most = float(size.layers[-1])
     aims: list[Aim] = [
         Leads(
             f"Layers help: {most:g} have a lower perplexity than one.",
             AtLeast(0),
-            Place(title, MORE, 1.0),
-            Place(title, MORE, most),
+            *along(title, MORE, 1.0, most),
         ),
         *(
             Leads(
                 f"Layers help more than {what}: {most:g} layers have a lower perplexity than one layer of as many "
                 "parameters.",
                 AtLeast(0),
-                Place(title, line, most),
-                Place(title, MORE, most),
+                *across(title, line, MORE, most),
             )
             for what, line in (("heads", HEADS), ("hidden units", UNITS))
         ),
@@ -165,28 +165,34 @@ def exp_1a(scale: str) -> Sheets:
     return Sheets([sheet], aims, size.seeds, f"{quoted('exp-1a')} {differs(size)}")
 
 
+@sheets_figure(
+    "memories/exp-3b",
+    "Language models need dot products",
+    "Perplexity of text that training did not see, over layers, with and without dot products.",
+    described(
+        "characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores, less after exp-1a",
+        paper=False,
+    ),
+)
 def exp_3b(scale: str) -> Sheets:
     """Depth with and without dot products, with as many parameters each."""
     size, title = SIZES[scale], "dot products"
-    spots: dict[str, dict[float, Spot]] = {WITH: {}, WITHOUT: {}}
+    full, free = {}, {}
     for layers in size.layers:
         wanted = size.parameters(layers, size.heads, size.hidden)
         hidden = size.hidden_for(wanted, layers, dot_product=False)
         # The layers of experiment 1a, whose runs serve here too.
-        full = size.language_model(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
-        free = size.language_model(
-            f"3b-free-{layers}", size.model(layers, size.heads, hidden, dot_product=False)
-        )
-        spots[WITH][float(layers)], spots[WITHOUT][float(layers)] = Spot(full), Spot(free)
-    lines = [Line(WITH, "standard", spots[WITH]), Line(WITHOUT, "positional", spots[WITHOUT])]
+        full[layers] = size.language_model(f"1a-layers-{layers}", size.model(layers, size.heads, size.hidden))
+        model = size.model(layers, size.heads, hidden, dot_product=False)
+        free[layers] = size.language_model(f"3b-free-{layers}", model)
+    lines = [Line.over(full, WITH, "standard"), Line.over(free, WITHOUT, "positional")]
     depths = tuple(float(layers) for layers in size.layers)
     aims: list[Aim] = [
         *(
             Leads(
                 f"Dot products help with {layers:g} layer{'s' if layers > 1 else ''}: the perplexity is lower.",
                 AtLeast(0),
-                Place(title, WITHOUT, layers),
-                Place(title, WITH, layers),
+                *across(title, WITHOUT, WITH, layers),
             )
             for layers in depths
         ),
@@ -203,23 +209,4 @@ def exp_3b(scale: str) -> Sheets:
     return Sheets([Sheet(title, "layers", lines, PERPLEXITY)], aims, size.seeds, note)
 
 
-FIGURES = (
-    sheets_figure(
-        "memories/exp-1a",
-        "Layers against heads in a language model",
-        "Perplexity of text that training did not see: more layers, more heads in one layer, and more hidden units in "
-        "one layer, with as many parameters each.",
-        described("characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores", paper=False),
-        exp_1a,
-    ),
-    sheets_figure(
-        "memories/exp-3b",
-        "Language models need dot products",
-        "Perplexity of text that training did not see, over layers, with and without dot products.",
-        described(
-            "characters, 1 to 4 layers, three seeds, sized for 10 minutes on 2 cores, less after exp-1a",
-            paper=False,
-        ),
-        exp_3b,
-    ),
-)
+FIGURES = (exp_1a, exp_3b)

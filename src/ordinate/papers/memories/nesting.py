@@ -24,9 +24,8 @@ from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
 from ordinate.lab.tasks import Task, make_task
 from ordinate.papers.aims import Aim, Place, Shows
 from ordinate.papers.figure import Document
-from ordinate.papers.memories.fixed import FIRST
-from ordinate.papers.memories.sizes import SHARE, SIZES, MemoryScale, described
-from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, caption_of, panels, sheets_figure
+from ordinate.papers.memories.fixed import FIRST, SHARE, SIZES, MemoryScale, described
+from ordinate.papers.sheets import Line, Sheet, Sheets, caption_of, panels, sheets_figure
 
 LEARNED = 0.1
 """The share of the variance below which a target counts as learned."""
@@ -109,45 +108,6 @@ def size_of(scale: str) -> MemoryScale:
     return replace(SIZES[scale], width=GRIDS[scale].width)
 
 
-def depth_for_nesting(scale: str) -> Sheets:
-    """A sheet for every reach: a line for every K, over layers."""
-    size, grid = size_of(scale), GRIDS[scale]
-    sheets = [
-        Sheet(
-            reach.title,
-            "layers",
-            [
-                Line(
-                    f"K = {nesting}",
-                    LOOKS[nesting],
-                    {
-                        float(layers): Spot(
-                            size.recipe(
-                                f"{reach.name}-{nesting}-{layers}",
-                                reach.target(nesting),
-                                grid.model(layers),
-                            )
-                        )
-                        for layers in grid.layers
-                    },
-                )
-                for nesting in grid.nestings
-            ],
-            SHARE,
-        )
-        for reach in grid.reaches
-    ]
-    aims = [
-        aim for reach in grid.reaches for nesting in grid.nestings for aim in aims_of(grid, reach, nesting)
-    ]
-    note = (
-        "All models have about as many parameters: what layers do not take is given to hidden units. The theorem says "
-        "that K + 2 layers are enough, not that training finds them, nor that fewer fail."
-    )
-    enough = [nesting + 2 for nesting in grid.nestings]
-    return Sheets(sheets, aims, size.seeds, note, facts={"enough": enough})
-
-
 def aims_of(grid: Grid, reach: Reach, nesting: int) -> list[Aim]:
     """The theorem's depth is enough, and one layer fewer is not."""
     enough, label = nesting + 2, f"K = {nesting}"
@@ -209,18 +169,36 @@ def heat_of(sheet: dict[str, Any], enough: list[int]) -> Heat:
     )
 
 
-FIGURES = (
-    sheets_figure(
-        "memories/nesting",
-        "Layers for nested memories",
-        "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found "
-        "by K + 1 look-ups one after the other.",
-        described(
-            "K = 0 to 3, 1 to 5 layers, lags up to 6 and up to 12, three seeds, about 80 minutes on 2 cores",
-            paper=False,
-        ),
-        depth_for_nesting,
-        draw=draw,
-        caption=caption,
+@sheets_figure(
+    "memories/nesting",
+    "Layers for nested memories",
+    "What Transformers of one to five layers and equal parameters leave of the variance of a token that is found "
+    "by K + 1 look-ups one after the other.",
+    described(
+        "K = 0 to 3, 1 to 5 layers, lags up to 6 and up to 12, three seeds, about 80 minutes on 2 cores",
+        paper=False,
     ),
+    draw=draw,
+    caption=caption,
 )
+def depth_for_nesting(scale: str) -> Sheets:
+    """A sheet for every reach: a line for every K, over layers."""
+    size, grid = size_of(scale), GRIDS[scale]
+    sheets, aims = [], []
+    for reach in grid.reaches:
+        lines = []
+        for nesting in grid.nestings:
+            name, target = f"{reach.name}-{nesting}", reach.target(nesting)
+            recipes = {n: size.recipe(f"{name}-{n}", target, grid.model(n)) for n in grid.layers}
+            lines.append(Line.over(recipes, f"K = {nesting}", LOOKS[nesting]))
+            aims += aims_of(grid, reach, nesting)
+        sheets.append(Sheet(reach.title, "layers", lines, SHARE))
+    note = (
+        "All models have about as many parameters: what layers do not take is given to hidden units. The theorem says "
+        "that K + 2 layers are enough, not that training finds them, nor that fewer fail."
+    )
+    enough = [nesting + 2 for nesting in grid.nestings]
+    return Sheets(sheets, aims, size.seeds, note, facts={"enough": enough})
+
+
+FIGURES = (depth_for_nesting,)

@@ -7,10 +7,9 @@ import numpy as np
 from ordinate.lab.architectures.memory import NORMS
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import BLUE, GREEN, PURPLE, VERMILION
-from ordinate.papers.aims import Aim, Place, Ratio, Shows
-from ordinate.papers.memories.fixed import LEARNED, best, model, over, target
-from ordinate.papers.memories.sizes import SHARE, SIZES, described
-from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.aims import Aim, Place, Ratio, Shows, across, along
+from ordinate.papers.memories.fixed import LEARNED, SHARE, SIZES, best, described, model, over, target
+from ordinate.papers.sheets import Exact, Line, Sheet, Sheets, sheets_figure
 from ordinate.papers.theory.biases import LIN
 from ordinate.papers.theory.slopes import lag_kernels
 
@@ -19,6 +18,12 @@ SAMPLES = {"smoke": (16, 32), "laptop": (1, 3, 10, 30, 100, 300)}
 TITLE = "what is left of the variance"
 
 
+@sheets_figure(
+    "memories/heads",
+    "Heads for one to four memories",
+    "What one layer without dot products leaves of the variance of the sum of 1 to 4 tokens at fixed lags.",
+    described("M = 1 to 4, 1 to 16 heads, three seeds, sized for 10 minutes on 2 cores", paper=False),
+)
 def heads_for_memories(scale: str) -> Sheets:
     """The sum of 1 to 4 tokens at lags 1 to 4, over heads."""
     size = SIZES[scale]
@@ -40,8 +45,7 @@ def heads_for_memories(scale: str) -> Sheets:
         Ratio(
             f"M = {memories}: {most:g} heads leave at most a tenth of the error of {few:g}.",
             AtLeast(10),
-            Place(TITLE, f"M = {memories}", most),
-            Place(TITLE, f"M = {memories}", few),
+            *along(TITLE, f"M = {memories}", most, few),
         )
         for memories in many
     ]
@@ -49,13 +53,18 @@ def heads_for_memories(scale: str) -> Sheets:
         Ratio(
             f"At {most:g} heads M = {many[-1]} leaves at least twice the error of M = 1: heads go with memories.",
             AtLeast(2),
-            Place(TITLE, "M = 1", most),
-            Place(TITLE, f"M = {many[-1]}", most),
+            *across(TITLE, "M = 1", f"M = {many[-1]}", most),
         )
     )
     return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
+@sheets_figure(
+    "memories/width",
+    "Units for a table",
+    "What one layer without dot products leaves of the variance of a random table of 1 to 3 tokens.",
+    described("M = 1 to 3, 4 to 256 units, three seeds, sized for 15 minutes on 2 cores", paper=False),
+)
 def width_for_readout(scale: str) -> Sheets:
     """A random table of 1 to 3 tokens, over hidden units."""
     size = SIZES[scale]
@@ -77,8 +86,7 @@ def width_for_readout(scale: str) -> Sheets:
         Ratio(
             f"M = {memories}: {most:g} units leave at most half of the error of {few:g}.",
             AtLeast(2),
-            Place(TITLE, f"M = {memories}", most),
-            Place(TITLE, f"M = {memories}", few),
+            *along(TITLE, f"M = {memories}", most, few),
         )
         for memories in many[1:]
     ]
@@ -101,6 +109,13 @@ def paper_share(lags: tuple[int, ...], length: int, heads: int) -> float:
     return max(float(left @ left) / len(lags), 1e-16)
 
 
+@sheets_figure(
+    "memories/slopes",
+    "Learned slopes and constructed ones",
+    "What heads leave of the sum of three memories: with learned slopes, with those of the paper's proof, and with "
+    "the best there are.",
+    described("three seeds, sized for 5 minutes on 2 cores, none after exp-2b", paper=False),
+)
 def slopes(scale: str) -> Sheets:
     """Learned slopes, those of the paper's proof, and the best there are."""
     size = SIZES[scale]
@@ -123,22 +138,27 @@ def slopes(scale: str) -> Sheets:
     return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
+@sheets_figure(
+    "memories/samples",
+    "Samples for fixed memories",
+    "What one layer leaves of the variance of 64 ReLUs of three memories, over the size of the training set.",
+    described("1 to 300 sequences, three seeds, about 4 minutes on 2 cores", paper=False),
+)
 def samples(scale: str) -> Sheets:
     """One model, over the size of its training set."""
     size = SIZES[scale]
     task = target(size, size.lags, "relus")
     heads, hidden = size.heads[-1], size.hidden[-2]
-    spots = {
-        float(count): Spot(size.recipe(f"samples-{count}", task, model(heads, hidden), samples=count))
+    recipes = {
+        count: size.recipe(f"samples-{count}", task, model(heads, hidden), samples=count)
         for count in SAMPLES[scale]
     }
-    few, most = min(spots), max(spots)
+    few, most = float(min(recipes)), float(max(recipes))
     aims: list[Aim] = [
         Ratio(
             f"{most:g} sequences leave at most a tenth of the error of {few:g} sequence{'s' if few > 1 else ''}.",
             AtLeast(10),
-            Place(TITLE, "one layer", most),
-            Place(TITLE, "one layer", few),
+            *along(TITLE, "one layer", most, few),
         ),
         Shows(
             f"{most:g} sequences are enough to learn it: less than {LEARNED:.0%} is left.",
@@ -146,15 +166,20 @@ def samples(scale: str) -> Sheets:
             Place(TITLE, "one layer", most),
         ),
     ]
-    sheet = Sheet(
-        TITLE, "sequences in the training set", [Line("one layer", "positional", spots)], SHARE, log_x=True
-    )
+    line = Line.over(recipes, "one layer", "positional")
+    sheet = Sheet(TITLE, "sequences in the training set", [line], SHARE, log_x=True)
     note = (
         "Every token of a sequence is scored, and three signs have 8 values: few sequences show all there is."
     )
     return Sheets([sheet], aims, size.seeds, f"{note} {size.differs}".strip())
 
 
+@sheets_figure(
+    "memories/norms",
+    "LayerNorm and heads for memories",
+    "Experiment 2b without LayerNorm, as published, and with it in front of every part or behind every sum.",
+    described("three places, 1 to 16 heads, three seeds, sized for 15 minutes on 2 cores", paper=False),
+)
 def norms(scale: str) -> Sheets:
     """Heads for the sum of three memories, with LayerNorm in three places."""
     size = SIZES[scale]
@@ -162,59 +187,21 @@ def norms(scale: str) -> Sheets:
     middle = size.hidden[len(size.hidden) // 2]
     lines = []
     for role, name in zip(LOOKS, ("none", "pre", "post"), strict=False):
-        spots = {}
+        recipes = {}
         for heads in size.heads:
             changed = model(heads, middle).model_copy(update={"norm": NORMS[name]()})
-            spots[float(heads)] = Spot(size.recipe(f"norm-{name}-{heads}-{middle}", task, changed))
-        lines.append(Line(name, role, spots))
+            recipes[heads] = size.recipe(f"norm-{name}-{heads}-{middle}", task, changed)
+        lines.append(Line.over(recipes, name, role))
     few, most = float(size.heads[0]), float(size.heads[-1])
     aims: list[Aim] = [
         Ratio(
             f"LayerNorm {name}: {most:g} heads leave at most a tenth of the error of {few:g}.",
             AtLeast(10),
-            Place(TITLE, name, most),
-            Place(TITLE, name, few),
+            *along(TITLE, name, most, few),
         )
         for name in ("none", "pre", "post")
     ]
     return Sheets([Sheet(TITLE, "heads", lines, SHARE, log_x=True)], aims, size.seeds, size.differs)
 
 
-FIGURES = (
-    sheets_figure(
-        "memories/heads",
-        "Heads for one to four memories",
-        "What one layer without dot products leaves of the variance of the sum of 1 to 4 tokens at fixed lags.",
-        described("M = 1 to 4, 1 to 16 heads, three seeds, sized for 10 minutes on 2 cores", paper=False),
-        heads_for_memories,
-    ),
-    sheets_figure(
-        "memories/width",
-        "Units for a table",
-        "What one layer without dot products leaves of the variance of a random table of 1 to 3 tokens.",
-        described("M = 1 to 3, 4 to 256 units, three seeds, sized for 15 minutes on 2 cores", paper=False),
-        width_for_readout,
-    ),
-    sheets_figure(
-        "memories/slopes",
-        "Learned slopes and constructed ones",
-        "What heads leave of the sum of three memories: with learned slopes, with those of the paper's proof, and with "
-        "the best there are.",
-        described("three seeds, sized for 5 minutes on 2 cores, none after exp-2b", paper=False),
-        slopes,
-    ),
-    sheets_figure(
-        "memories/samples",
-        "Samples for fixed memories",
-        "What one layer leaves of the variance of 64 ReLUs of three memories, over the size of the training set.",
-        described("1 to 300 sequences, three seeds, about 4 minutes on 2 cores", paper=False),
-        samples,
-    ),
-    sheets_figure(
-        "memories/norms",
-        "LayerNorm and heads for memories",
-        "Experiment 2b without LayerNorm, as published, and with it in front of every part or behind every sum.",
-        described("three places, 1 to 16 heads, three seeds, sized for 15 minutes on 2 cores", paper=False),
-        norms,
-    ),
-)
+FIGURES = (heads_for_memories, width_for_readout, slopes, samples, norms)

@@ -34,7 +34,7 @@ from ordinate.papers.positional.descent import (
     how_far,
     measured,
 )
-from ordinate.papers.positional.sizes import MODELS, SCALES, SETTINGS, recipe_for
+from ordinate.papers.positional.value_scale import MODELS, SCALES, SETTINGS, recipe_for
 
 POINTS = tuple(f"scale={c:g}" for c in SCALES)
 LOOKS = {"compiled": BLACK, "positional": BLUE, "standard": VERMILION}

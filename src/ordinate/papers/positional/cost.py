@@ -8,7 +8,7 @@ import torch
 from matplotlib.figure import Figure as Drawing
 
 from ordinate.lab.architectures import ConcatTransformer
-from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim, Predicate
 from ordinate.lab.evaluation.cost import alternate, operations, peak_bytes, seconds_of
 from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
@@ -17,7 +17,7 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.models import build_model
 from ordinate.papers.figure import SMOKE, Document, Figure, Progress
-from ordinate.papers.positional.sizes import MODELS
+from ordinate.papers.positional.value_scale import MODELS
 
 MEASURES = {
     "operations": "operations a sample",
@@ -118,38 +118,25 @@ def _series(rows: list[dict[str, Any]], task: str, phase: str, model: str, key: 
 
 def _claims(rows: list[dict[str, Any]], size: CostScale, scale: str) -> list[Claim]:
     """What is counted is exact: it needs no seeds."""
+
+    def exact(sentence: str, value: float, asked: Predicate) -> Claim:
+        return Claim.of_exact(sentence, value, asked, None, scale)  # type: ignore[arg-type]
+
+    def ratios(key: str, one: str, other: str, **facts: str) -> list[float]:
+        sides = (_of(rows, key, model=model, **facts) for model in (one, other))
+        return [a / b for a, b in zip(*sides, strict=True)]
+
     claims = []
     for task in size.tasks:
         for phase in PHASES:
-            ratios = [
-                a / b
-                for a, b in zip(
-                    *(
-                        _of(rows, "operations", task=task, phase=phase, model=m)
-                        for m in ("standard", "positional")
-                    ),
-                    strict=True,
-                )
-            ]
-            claims.append(
-                Claim.of_exact(
-                    f"{task}: positional needs fewer operations in {phase} at every length (least ratio).",
-                    min(ratios),
-                    AtLeast(1),
-                    None,
-                    scale,  # type: ignore[arg-type]
-                )
-            )
-        sizes = [_of(rows, "parameters", task=task, phase="use", model=m) for m in ("positional", "standard")]
-        claims.append(
-            Claim.of_exact(
-                f"{task}: positional has fewer parameters at every length (largest share of those of standard).",
-                max(a / b for a, b in zip(*sizes, strict=True)),
-                AtMost(1),
-                None,
-                scale,  # type: ignore[arg-type]
-            )
+            saved = ratios("operations", "standard", "positional", task=task, phase=phase)
+            what = f"{task}: positional needs fewer operations in {phase} at every length (least ratio)."
+            claims.append(exact(what, min(saved), AtLeast(1)))
+        share = ratios("parameters", "positional", "standard", task=task, phase="use")
+        what = (
+            f"{task}: positional has fewer parameters at every length (largest share of those of standard)."
         )
+        claims.append(exact(what, max(share), AtMost(1)))
     return claims
 
 

@@ -19,7 +19,7 @@ from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, lo
 from ordinate.lab.training.initial import start_from
 from ordinate.models import build_model
 from ordinate.papers.figure import plain
-from ordinate.papers.positional.sizes import SETTINGS
+from ordinate.papers.positional.value_scale import SETTINGS
 
 LENGTH = 8
 PROGRAM_OF = {

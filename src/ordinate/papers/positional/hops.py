@@ -6,9 +6,9 @@ from ordinate.lab.architectures import Decoder, PositionalDecoder
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import AdamW, Cosine, Recipe, Training
-from ordinate.papers.aims import Aim, Leads, Place, Shows
-from ordinate.papers.positional.sizes import described
-from ordinate.papers.sheets import ENTROPY, SYMBOLS, Line, Scale, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.aims import Aim, Leads, Place, Shows, across, along
+from ordinate.papers.positional.value_scale import described
+from ordinate.papers.sheets import ENTROPY, SYMBOLS, Line, Scale, Sheet, Sheets, sheets_figure
 
 ALPHABET = 5
 MODELS: dict[str, type[Decoder | PositionalDecoder]] = {"positional": PositionalDecoder, "standard": Decoder}
@@ -74,16 +74,20 @@ SIZES = {
 INSIDE, UNSEEN, RIGHT = "letters of training", "unseen letters", "three hops, letters of training"
 
 
+@sheets_figure(
+    "positional/k-hop",
+    "Induction heads that hop",
+    "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so "
+    "that attention by positions only must carry everything everywhere.",
+    described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
+)
 def k_hop(scale: str) -> Sheets:
     """Both models against depth: loss in and out of distribution, and the hardest samples."""
     size = SIZES[scale]
-    recipes = {(label, n): size.model(label, n) for label in MODELS for n in size.depths}
+    recipes = {label: {n: size.model(label, n) for n in size.depths} for label in MODELS}
 
     def lines(point: str) -> list[Line]:
-        return [
-            Line(label, label, {float(n): Spot(recipes[label, n], point) for n in size.depths})
-            for label in MODELS
-        ]
+        return [Line.over(recipes[label], label, label, point) for label in MODELS]
 
     sheets = [
         Sheet(INSIDE, "layers", lines("validation"), column=ENTROPY),
@@ -96,14 +100,12 @@ def k_hop(scale: str) -> Sheets:
         Leads(
             "positional has more loss than standard with 3 layers.",
             AtLeast(0),
-            Place(INSIDE, "positional", 3.0),
-            Place(INSIDE, "standard", 3.0),
+            *across(INSIDE, "positional", "standard", 3.0),
         ),
         Leads(
             "positional gains from depth beyond 3 layers.",
             AtLeast(0),
-            Place(INSIDE, "positional", 3.0),
-            Place(INSIDE, "positional", deepest),
+            *along(INSIDE, "positional", 3.0, deepest),
         ),
         *(
             Leads(
@@ -118,13 +120,4 @@ def k_hop(scale: str) -> Sheets:
     return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-FIGURES = (
-    sheets_figure(
-        "positional/k-hop",
-        "Induction heads that hop",
-        "Loss on k-hop induction heads over the number of layers: where to look next depends on what was found, so "
-        "that attention by positions only must carry everything everywhere.",
-        described("four depths of both models, three seeds, about 40 minutes on 2 cores"),
-        k_hop,
-    ),
-)
+FIGURES = (k_hop,)

@@ -1,4 +1,8 @@
-"""Theorem 6.1 beside what is measured: bound and generalization gap over samples, layers, heads and training."""
+"""Theorem 6.1 beside what is measured: bound and generalization gap over samples, layers, heads and training.
+
+The same models show the price of positional attention: error against depth at a fixed number of samples, for tasks that
+parallel algorithms solve in log2(n) rounds.
+"""
 
 import math
 from collections.abc import Iterable
@@ -17,9 +21,9 @@ from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.batch import Batch
 from ordinate.lab.training import Recipe, Training, load_model
 from ordinate.lab.training.data import Data
-from ordinate.papers.aims import Aim, Steeper
-from ordinate.papers.positional.sizes import SETTINGS, described
-from ordinate.papers.sheets import Column, Line, Scale, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.aims import Aim, Ratio, Steeper, along
+from ordinate.papers.positional.value_scale import SETTINGS, described
+from ordinate.papers.sheets import Column, Line, Scale, Sheet, Sheets, sheets_figure
 from ordinate.papers.theory.learnability import measure_norms, theorem_6_1
 
 KINDS: dict[str, type[Positional | Standard]] = {"positional": Positional, "standard": Standard}
@@ -93,17 +97,15 @@ class GapScale(Scale):
         name = f"gap-{kind}-{samples}-{layers}-{heads}"
         return self.recipe(name, TASK, KINDS[kind](layers=layers, heads=heads), samples=samples)
 
-    def spots(self, kind: str) -> dict[str, dict[float, Spot]]:
+    def lines(self, kind: str) -> dict[str, Line]:
         """What is trained and looked at, by what is varied."""
         every = self.training.checkpoint_every or self.training.steps
+        steps = [float(step) for step in range(every, self.training.steps + 1, every)]
         return {
-            "training samples": {float(m): Spot(self.model(kind, m)) for m in self.samples},
-            "layers": {float(n): Spot(self.model(kind, layers=n)) for n in self.layers},
-            "heads": {float(h): Spot(self.model(kind, heads=h)) for h in self.heads},
-            "steps": {
-                float(step): Spot(self.model(kind), f"step={step}")
-                for step in range(every, self.training.steps + 1, every)
-            },
+            "training samples": Line.over({m: self.model(kind, m) for m in self.samples}, kind, kind),
+            "layers": Line.over({n: self.model(kind, layers=n) for n in self.layers}, kind, kind),
+            "heads": Line.over({h: self.model(kind, heads=h) for h in self.heads}, kind, kind),
+            "steps": Line.along("step", self.model(kind), kind, kind, xs=steps),
         }
 
 
@@ -144,20 +146,27 @@ READING = (
 )
 
 
+@sheets_figure(
+    "positional/learnability",
+    "The bound on the generalization gap, and the gap",
+    "Theorem 6.1 with the norms of trained models beside the difference between their risk and their training "
+    "error, on cumulative sums of 8 numbers: over samples, layers, heads, and along training.",
+    described("both models, three seeds, about 25 minutes on 2 cores"),
+)
 def learnability(scale: str) -> Sheets:
     """The gap above, the bound below, a column for each thing that is varied."""
     size = SIZES[scale]
-    spots = {kind: size.spots(kind) for kind in KINDS}
+    lines = {kind: size.lines(kind) for kind in KINDS}
     sheets = [
         Sheet(
             f"{column.label.partition(':')[0].partition(',')[0]} over {axis}",
             axis,
-            [Line(kind, kind, spots[kind][axis]) for kind in KINDS],
+            [lines[kind][axis] for kind in KINDS],
             column=column,
             log_x=axis == "training samples",
         )
         for column in (GAP, BOUND)
-        for axis in spots["positional"]
+        for axis in lines["positional"]
     ]
     aims: list[Aim] = [
         Steeper(
@@ -175,7 +184,7 @@ def learnability(scale: str) -> Sheets:
             AtLeast(0),
             f"bound over {axis}",
             "standard",
-            tuple(spots["standard"][axis]),
+            tuple(lines["standard"][axis].spots),
             than="positional",
         )
         for axis in ("layers", "heads")
@@ -183,13 +192,70 @@ def learnability(scale: str) -> Sheets:
     return Sheets(sheets, aims, size.seeds, READING, columns=4)
 
 
-FIGURES = (
-    sheets_figure(
-        "positional/learnability",
-        "The bound on the generalization gap, and the gap",
-        "Theorem 6.1 with the norms of trained models beside the difference between their risk and their training "
-        "error, on cumulative sums of 8 numbers: over samples, layers, heads, and along training.",
-        described("both models, three seeds, about 25 minutes on 2 cores"),
-        learnability,
-    ),
+ENOUGH = 4
+"""Layers for the log2(8) rounds of 8 numbers, and one more, as published."""
+
+
+def recipe(size: GapScale, task: str, kind: str, layers: int) -> Recipe:
+    """One model on one task; those of cumulative sums are trained for the learnability figure, too."""
+    made = size.model(kind, layers=layers)
+    if task == made.task.name:
+        return made
+    update = {"name": f"{made.name}-{task}", "task": make_task(task, length=8)}
+    return made.model_copy(update=update)
+
+
+@sheets_figure(
+    "positional/trade-off",
+    "Depth against samples",
+    "Mean squared error in distribution over the number of layers, for models trained on a fixed set of samples: "
+    "tasks of 8 numbers that parallel algorithms solve in log2(8) rounds.",
+    described("two tasks, both models, three seeds, about 15 minutes on 2 cores, less after learnability"),
 )
+def trade_off(scale: str) -> Sheets:
+    """Both models over layers, a panel for each task."""
+    size = SIZES[scale]
+    tasks = {"smoke": ("sum",), "laptop": ("sum", "min"), "paper": ("sum", "min", "max-subarray")}[scale]
+    sheets: list[Sheet] = []
+    aims: list[Aim] = []
+    for task in tasks:
+        lines = [
+            Line.over({n: recipe(size, task, kind, n) for n in size.layers}, kind, kind) for kind in KINDS
+        ]
+        sheets.append(Sheet(task, "layers", lines))
+        enough = float(ENOUGH if ENOUGH in size.layers else size.layers[-1])
+        aims += _depth_aims(task, enough, float(size.layers[-1]), size.layers)
+    differs = f"A fixed set of {size.middle} samples for every model."
+    return Sheets(sheets, aims, size.seeds, differs)
+
+
+def _depth_aims(task: str, enough: float, deepest: float, layers: tuple[int, ...]) -> list[Aim]:
+    rising = tuple(float(n) for n in layers if n <= enough)
+    gains = [
+        Ratio(
+            f"{task}: {kind} gains from depth, its error with one layer is twice that with {enough:g} or more.",
+            AtLeast(2),
+            *along(task, kind, enough, 1.0),
+        )
+        for kind in KINDS
+    ]
+    return [
+        *gains,
+        Steeper(
+            f"{task}: positional attention needs depth more: up to {enough:g} layers its error falls faster.",
+            AtMost(0),
+            task,
+            "positional",
+            rising,
+            than="standard",
+        ),
+        Ratio(
+            f"{task}: depth beyond the rounds is not paid back: positional with {deepest:g} layers gains less than "
+            "twofold.",
+            AtMost(2),
+            *along(task, "positional", deepest, enough),
+        ),
+    ]
+
+
+FIGURES = (learnability, trade_off)

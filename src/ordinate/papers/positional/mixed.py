@@ -1,22 +1,30 @@
-"""Text and prices in one input (v3 Fig. 6 and Figs 31-33): unseen names and larger prices."""
+"""Text and prices in one input (v3 Fig. 6 and Figs 31-33): unseen names and larger prices.
+
+Beside the models stands the least error of an answer that was never asked anything: what prices tell by themselves.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from itertools import combinations
 from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from ordinate.lab.architectures import MIXED_TYPES
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import GREEN, ORANGE, SKY
+from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training import Adam, Cosine, Evaluation, Plateau, Recipe, Training
-from ordinate.papers.aims import Aim, Place, Ratio, Shows
-from ordinate.papers.positional.blind import blind_error
+from ordinate.papers.aims import Aim, Place, Ratio, Shows, across, along
 from ordinate.papers.positional.fine_tuning import fine_tune_job
 from ordinate.papers.positional.gpt2 import FINE_TUNING, FineTuning, Gpt2, NotAtHandError, find_weights
-from ordinate.papers.positional.sizes import SCALES, described
-from ordinate.papers.sheets import Column, Exact, Line, Scale, Sheet, Sheets, Spot, sheets_figure, stored
+from ordinate.papers.positional.value_scale import SCALES, described
+from ordinate.papers.sheets import Column, Exact, Line, Scale, Sheet, Sheets, sheets_figure, stored
 
 GPT2 = "GPT-2"
 PUBLISHED_GPT2 = (36, 1280)
@@ -66,6 +74,34 @@ def task(query: str, text: str) -> MixedTypes:
     made = make_task("mixed", queries=query, text=text)
     assert isinstance(made, MixedTypes)
     return made
+
+
+SAMPLES = 20_000
+"""Lists of prices that the mean goes over."""
+
+
+def answers(prices: Float[Tensor, "batch category"], task: MixedTypes) -> Float[Tensor, "batch question"]:
+    """The answers to all questions that a task may ask about the same prices, each as likely as the others.
+
+    >>> prices = torch.tensor([[4.0, 1.0, 3.0]])
+    >>> answers(prices, MixedTypes(categories=3, asked=2, queries="min")).tolist()
+    [[1.0, 3.0, 1.0]]
+    """
+    subsets = torch.tensor(list(combinations(range(task.categories), task.asked)))
+    chosen = prices[:, subsets]
+    of = {"sum": chosen.sum(-1), "min": chosen.amin(-1), "max": chosen.amax(-1)}
+    return torch.cat([of[query] for query in task.queries], dim=1)
+
+
+@lru_cache(maxsize=256)
+def blind_error(task: MixedTypes, scale: float) -> float:
+    """The mean squared error of the best answer that knows the prices alone, at a scale of theirs.
+
+    That answer is the mean over questions, so its error is the mean over prices of the variance over questions.
+    """
+    batch = task.sample(SAMPLES, generator=generator(0, "blind"), scale=scale)
+    _, prices = task.read(batch.input)
+    return float(answers(prices.double(), task).var(-1, correction=0).mean())
 
 
 def blind(query: str, text: str) -> Exact:
@@ -122,6 +158,13 @@ SIZES = {
 }
 
 
+@sheets_figure(
+    "positional/mixed-type",
+    "Prices asked for in text",
+    "Mean squared error of the sum, the least or the largest of four prices named in a text, with names that "
+    "training never shows and prices up to c times as high.",
+    described("three queries, three seeds, about 30 minutes on 2 cores"),
+)
 def mixed_type(scale: str) -> Sheets:
     """Both models, and GPT-2 where it is at hand, on unseen names and prices up to c times as high."""
     size = SIZES[scale]
@@ -180,8 +223,7 @@ def _aims(query: str, text: str, models: tuple[str, ...]) -> list[Aim]:
         Ratio(
             f"{query}: positional is better than {other} on unseen names and prices up to {c:g} times as high.",
             AtLeast(1),
-            Place(outside, "positional", c),
-            Place(outside, other, c),
+            *across(outside, "positional", other, c),
         )
         for other in models
         if other != "positional"
@@ -204,46 +246,37 @@ def _about(model: Gpt2) -> str:
     return said
 
 
-def _always(error: float, samples: float) -> float:
-    """An error that does not depend on the samples."""
-    return error
-
-
+@sheets_figure(
+    "positional/mixed-type-samples",
+    "Prices asked for in text, from fewer samples",
+    "Mean squared error of the least of four prices named in a text, over the size of the training set.",
+    described("three sizes, three seeds, about 30 minutes on 2 cores"),
+)
 def mixed_type_samples(scale: str) -> Sheets:
     """Both models from fewer and more samples, on unseen names and prices three times as high."""
     size = SIZES[scale]
     query = "min"
-    recipes = {
-        (model, m): size.model(f"mixed-{m}", query, model, samples=m)
-        for model in MIXED_TYPES
-        for m in size.samples
-    }
     asked, sizes = task(query, size.text), tuple(map(float, size.samples))
+    recipes = {
+        model: {m: size.model(f"mixed-{m}", query, model, samples=m) for m in size.samples}
+        for model in MIXED_TYPES
+    }
+
+    def sheet(title: str, point: str, c: float) -> Sheet:
+        lines = [Line.over(recipes[model], model, model, point) for model in MIXED_TYPES]
+        unasked = Exact(BLIND, "baseline", sizes, lambda samples: blind_error(asked, c))
+        return Sheet(title, "training samples", [*lines, unasked], log_x=True)
+
     sheets = [
-        Sheet(
-            title,
-            "training samples",
-            [
-                *(
-                    Line(model, model, {float(m): Spot(recipes[model, m], point) for m in size.samples})
-                    for model in MIXED_TYPES
-                ),
-                Exact(BLIND, "baseline", sizes, partial(_always, blind_error(asked, c))),
-            ],
-            log_x=True,
-        )
-        for title, point, c in (
-            ("in distribution", "validation", 1.0),
-            ("unseen names, c = 3", "beyond=3", 3.0),
-        )
+        sheet("in distribution", "validation", 1.0),
+        sheet("unseen names, c = 3", "beyond=3", 3.0),
     ]
     many = float(size.samples[-1])
     aims: list[Aim] = [
         Ratio(
             f"positional is better on unseen names and prices up to 3 times as high, from {m} samples.",
             AtLeast(1),
-            Place("unseen names, c = 3", "positional", float(m)),
-            Place("unseen names, c = 3", "standard", float(m)),
+            *across("unseen names, c = 3", "positional", "standard", float(m)),
         )
         for m in size.samples
     ]
@@ -251,27 +284,10 @@ def mixed_type_samples(scale: str) -> Sheets:
         Ratio(
             "the error of standard in distribution falls with samples.",
             AtLeast(1),
-            Place("in distribution", "standard", many),
-            Place("in distribution", "standard", float(size.samples[0])),
+            *along("in distribution", "standard", many, float(size.samples[0])),
         )
     )
     return Sheets(sheets, aims, size.seeds, f"{size.differs} {READING}".strip())
 
 
-FIGURES = (
-    sheets_figure(
-        "positional/mixed-type",
-        "Prices asked for in text",
-        "Mean squared error of the sum, the least or the largest of four prices named in a text, with names that "
-        "training never shows and prices up to c times as high.",
-        described("three queries, three seeds, about 30 minutes on 2 cores"),
-        mixed_type,
-    ),
-    sheets_figure(
-        "positional/mixed-type-samples",
-        "Prices asked for in text, from fewer samples",
-        "Mean squared error of the least of four prices named in a text, over the size of the training set.",
-        described("three sizes, three seeds, about 30 minutes on 2 cores"),
-        mixed_type_samples,
-    ),
-)
+FIGURES = (mixed_type, mixed_type_samples)

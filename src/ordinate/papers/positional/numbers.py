@@ -1,14 +1,12 @@
 """Numbers of other lengths, from fewer samples, as integers: what else the first paper measures on its five tasks."""
 
-from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Within
 from ordinate.lab.tasks import make_task
-from ordinate.lab.training import Adam
-from ordinate.models import ModelSettings
-from ordinate.papers.aims import Aim, Leads, Place, Ratio, Shows, Widens
+from ordinate.lab.training import Adam, Recipe
+from ordinate.papers.aims import Aim, Leads, Place, Ratio, Shows, Widens, across, along
 from ordinate.papers.figure import published
-from ordinate.papers.positional.sizes import MODELS, SCALES, SIZES, TASKS, described
-from ordinate.papers.sheets import ACCURACY, Line, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.positional.value_scale import MODELS, SCALES, SIZES, TASKS, both, described
+from ordinate.papers.sheets import ACCURACY, Line, Sheet, Sheets, sheets_figure
 
 MANY = {
     "samples": 500_000,
@@ -21,36 +19,45 @@ MANY = {
 BY_SCALE = "scale c of the values"
 
 
+@sheets_figure(
+    "positional/variable-length",
+    "Sequences of one to eight numbers",
+    "Mean squared error on sequences of 1 to 8 numbers from [-2c, 2c], for models trained on all these lengths and "
+    "values from [-2, 2].",
+    described("three tasks, three seeds, about 20 minutes on 2 cores"),
+)
 def variable_length(scale: str) -> Sheets:
     """Value generalization on sequences of 1 to 8 numbers."""
     size = SIZES[scale]
     tasks = {"smoke": TASKS[:1], "laptop": ("sum", "min", "sort"), "paper": TASKS}[scale]
     sheets, aims = [], []
     for task in tasks:
-        lines = []
-        for label, model in MODELS.items():
-            chosen = make_task(task, length=8, variable=True)
-            more = MANY if scale == "paper" else {}
-            recipe = size.recipe(f"variable-{task}-{label}", chosen, model, {"scale": SCALES}, **more)
-            lines.append(Line.along("scale", recipe, label, label))
+        any_length, more = make_task(task, length=8, variable=True), MANY if scale == "paper" else {}
+        recipes = both(size, f"variable-{task}", any_length, {"scale": SCALES}, **more)
+        lines = [Line.along("scale", recipe, label, label) for label, recipe in recipes.items()]
         sheets.append(Sheet(task, BY_SCALE, lines, trained_to=1.0))
         aims += [
             Ratio(
                 f"{task}: in distribution the two models are comparable (error of standard / positional).",
                 Within(10),
-                Place(task, "positional", 1.0),
-                Place(task, "standard", 1.0),
+                *across(task, "positional", "standard", 1.0),
             ),
             Ratio(
                 f"{task}: at c = 10 positional is better by an order of magnitude, at every length up to 8.",
                 AtLeast(10),
-                Place(task, "positional", 10.0),
-                Place(task, "standard", 10.0),
+                *across(task, "positional", "standard", 10.0),
             ),
         ]
     return Sheets(sheets, aims, size.seeds, size.differs)
 
 
+@sheets_figure(
+    "positional/sample-size",
+    "What more samples buy",
+    "Mean squared error of models trained on a fixed set of samples, over its size: in distribution, and on values "
+    "three times as large.",
+    described("two tasks, four sizes, three seeds, about 35 minutes on 2 cores"),
+)
 def sample_size(scale: str) -> Sheets:
     """Both models from few and from many samples, in distribution and at c = 3."""
     size = SIZES[scale]
@@ -62,22 +69,14 @@ def sample_size(scale: str) -> Sheets:
     tasks = {"smoke": ("sum",), "laptop": ("sum", "min"), "paper": TASKS}[scale]
     sheets, aims = [], []
     for task in tasks:
-        recipes = {
-            (label, m): size.recipe(
-                f"samples-{task}-{label}-{m}",
-                make_task(task, length=8),
-                model,
-                {"scale": (3.0,)},
-                **_epochs(scale, m),
-            )
-            for label, model in MODELS.items()
-            for m in counts
-        }
+        recipes: dict[str, dict[int, Recipe]] = {}
+        for label, model in MODELS.items():
+            name, chosen, axes = f"samples-{task}-{label}", make_task(task, length=8), {"scale": (3.0,)}
+            recipes[label] = {
+                m: size.recipe(f"{name}-{m}", chosen, model, axes, **_epochs(scale, m)) for m in counts
+            }
         for where, point in (("in distribution", "validation"), ("c = 3", "scale=3")):
-            lines = [
-                Line(label, label, {float(m): Spot(recipes[label, m], point) for m in counts})
-                for label in MODELS
-            ]
+            lines = [Line.over(recipes[label], label, label, point) for label in MODELS]
             sheets.append(Sheet(f"{task}, {where}", "training samples", lines, log_x=True))
         aims += _sample_aims(task, counts)
     equal = "All sets get equal steps; published are equal epochs, so more steps for more samples."
@@ -99,8 +98,7 @@ def _sample_aims(task: str, counts: tuple[int, ...]) -> list[Aim]:
         Ratio(
             f"{task}: the error of {label} in distribution falls with samples.",
             AtLeast(1),
-            Place(inside, label, many),
-            Place(inside, label, few),
+            *along(inside, label, many, few),
         )
         for label in MODELS
     ]
@@ -109,14 +107,12 @@ def _sample_aims(task: str, counts: tuple[int, ...]) -> list[Aim]:
         Ratio(
             f"{task}: the error of positional at c = 3 falls with samples.",
             AtLeast(1),
-            Place(outside, "positional", many),
-            Place(outside, "positional", few),
+            *along(outside, "positional", many, few),
         ),
         Ratio(
             f"{task}: the error of standard at c = 3 does not (at most halved).",
             AtMost(2),
-            Place(outside, "standard", many),
-            Place(outside, "standard", few),
+            *along(outside, "standard", many, few),
         ),
         Widens(
             f"{task}: so the gap at c = 3 grows with samples (slope of log ratio over log samples).",
@@ -128,6 +124,13 @@ def _sample_aims(task: str, counts: tuple[int, ...]) -> list[Aim]:
     ]
 
 
+@sheets_figure(
+    "positional/input-length",
+    "Models for longer inputs",
+    "Mean squared error on values three times as large as in training, for models of 2 to 32 numbers with "
+    "log2(n) + 1 layers.",
+    described("sum to 32 numbers and min to 16, three seeds, about 40 minutes on 2 cores"),
+)
 def input_length(scale: str) -> Sheets:
     """A model for each length, with log2(n) + 1 layers, at c = 3."""
     size = SIZES[scale]
@@ -140,39 +143,32 @@ def input_length(scale: str) -> Sheets:
     sheets: list[Sheet] = []
     aims: list[Aim] = []
     for task, ns in lengths[scale].items():
-        lines = [
-            Line(
-                label,
-                label,
-                {
-                    float(n): Spot(
-                        size.recipe(
-                            f"length-{task}-{label}-{n}",
-                            make_task(task, length=n),
-                            model,
-                            {"scale": (3.0,)},
-                            **steps,
-                        ),
-                        "scale=3",
-                    )
-                    for n in ns
-                },
-            )
-            for label, model in MODELS.items()
-        ]
+        lines = []
+        for label, model in MODELS.items():
+            name, axes = f"length-{task}-{label}", {"scale": (3.0,)}
+            recipes = {
+                n: size.recipe(f"{name}-{n}", make_task(task, length=n), model, axes, **steps) for n in ns
+            }
+            lines.append(Line.over(recipes, label, label, "scale=3"))
         sheets.append(Sheet(f"{task}, c = 3", "length n", lines, log_x=True))
         aims += [
             Ratio(
                 f"{task}: positional is better at c = 3 on {n} numbers.",
                 AtLeast(1),
-                Place(f"{task}, c = 3", "positional", float(n)),
-                Place(f"{task}, c = 3", "standard", float(n)),
+                *across(f"{task}, c = 3", "positional", "standard", float(n)),
             )
             for n in ns
         ]
     return Sheets(sheets, aims, size.seeds, size.differs)
 
 
+@sheets_figure(
+    "positional/accuracy",
+    "Integers within ten per cent",
+    "Share of sequences of 8 integers from [-2c, 2c] with every answer within 10 % (or 0.1), for models trained on "
+    "numbers, or on integers alone, from [-2, 2].",
+    described("three tasks, three seeds, about 30 minutes on 2 cores"),
+)
 def accuracy(scale: str) -> Sheets:
     """Integers in the test, all answers of a sequence within 10 %.
 
@@ -182,29 +178,28 @@ def accuracy(scale: str) -> Sheets:
     size = SIZES[scale]
     known = published("positional")["accuracy"]
     tasks = {"smoke": ("median",), "laptop": ("median", "sum", "sort"), "paper": TASKS}[scale]
-    models: tuple[tuple[str, ModelSettings, str], ...] = (
-        ("positional", Positional(), "hybrid"),
-        ("standard", Standard(), "baseline"),
-    )
     sheets: list[Sheet] = []
     aims: list[Aim] = []
     for task in tasks:
+        tested, whole = (
+            make_task(task, length=8, integer_tests=True),
+            make_task(task, length=8, integers=True),
+        )
+        numbers = both(size, f"tested-{task}", tested, {"scale": SCALES})
+        integers = both(size, f"integers-{task}", whole, {"scale": SCALES})
         lines = []
-        for label, model, role in models:
-            values = known.get(task, {}).get(label, [])
-            any_numbers = make_task(task, length=8, integer_tests=True)
-            recipe = size.recipe(f"tested-{task}-{label}", any_numbers, model, {"scale": SCALES})
-            lines.append(Line.along("scale", recipe, label, label, dict(zip(SCALES, values, strict=False))))
-            whole = make_task(task, length=8, integers=True)
-            recipe = size.recipe(f"integers-{task}-{label}", whole, model, {"scale": SCALES})
-            lines.append(Line.along("scale", recipe, f"{label}, trained on integers", role))
+        for label, look in (("positional", "hybrid"), ("standard", "baseline")):
+            marks = dict(zip(SCALES, known.get(task, {}).get(label, []), strict=False))
+            lines += [
+                Line.along("scale", numbers[label], label, label, marks),
+                Line.along("scale", integers[label], f"{label}, trained on integers", look),
+            ]
         sheets.append(Sheet(task, BY_SCALE, lines, column=ACCURACY, trained_to=1.0))
         aims += [
             Leads(
                 f"{task}: at c = {c:g} positional is right on more sequences, by 10 points of 100 or more.",
                 AtLeast(0.1),
-                Place(task, "positional", c),
-                Place(task, "standard", c),
+                *across(task, "positional", "standard", c),
             )
             for c in (2.0, 5.0)
         ]
@@ -217,44 +212,10 @@ def accuracy(scale: str) -> Sheets:
             Leads(
                 f"{task}: trained on integers alone, positional is right on fewer at c = 2, by 10 points or more.",
                 AtLeast(0.1),
-                Place(task, "positional", 2.0),
-                Place(task, "positional, trained on integers", 2.0),
+                *across(task, "positional", "positional, trained on integers", 2.0),
             ),
         ]
     return Sheets(sheets, aims, size.seeds, size.differs)
 
 
-FIGURES = (
-    sheets_figure(
-        "positional/variable-length",
-        "Sequences of one to eight numbers",
-        "Mean squared error on sequences of 1 to 8 numbers from [-2c, 2c], for models trained on all these lengths and "
-        "values from [-2, 2].",
-        described("three tasks, three seeds, about 20 minutes on 2 cores"),
-        variable_length,
-    ),
-    sheets_figure(
-        "positional/sample-size",
-        "What more samples buy",
-        "Mean squared error of models trained on a fixed set of samples, over its size: in distribution, and on values "
-        "three times as large.",
-        described("two tasks, four sizes, three seeds, about 35 minutes on 2 cores"),
-        sample_size,
-    ),
-    sheets_figure(
-        "positional/input-length",
-        "Models for longer inputs",
-        "Mean squared error on values three times as large as in training, for models of 2 to 32 numbers with "
-        "log2(n) + 1 layers.",
-        described("sum to 32 numbers and min to 16, three seeds, about 40 minutes on 2 cores"),
-        input_length,
-    ),
-    sheets_figure(
-        "positional/accuracy",
-        "Integers within ten per cent",
-        "Share of sequences of 8 integers from [-2c, 2c] with every answer within 10 % (or 0.1), for models trained on "
-        "numbers, or on integers alone, from [-2, 2].",
-        described("three tasks, three seeds, about 30 minutes on 2 cores"),
-        accuracy,
-    ),
-)
+FIGURES = (variable_length, sample_size, input_length, accuracy)

@@ -1,7 +1,12 @@
-"""Value generalization (v1 Fig. 2, v3 Fig. 4): errors on values up to ten times larger than any seen in training."""
+"""Value generalization (v1 Fig. 2, v3 Fig. 4): errors on values up to ten times larger than any seen in training.
+
+Its scales and models are those of the other figures on numbers as well: `paper` as published, `laptop` what 2 cores can
+do.
+"""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jaxtyping import Float
@@ -9,15 +14,122 @@ from matplotlib.figure import Figure as Drawing
 from numpy import ndarray
 from typing_extensions import override
 
+from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.evaluation.predicates import AtLeast, Within
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.curves import Panel, Series, value_curves
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.runs import Run
 from ordinate.lab.studies import Study, errors_at, scores_at
+from ordinate.lab.tasks import Task, make_task
+from ordinate.lab.training import Adam, Cosine, Plateau, Recipe, Training
 from ordinate.papers.aims import Aim, Found, Point, Ratio, Where, Widens
-from ordinate.papers.figure import Document, Figure, Runs, number, plain, published
-from ordinate.papers.positional.sizes import MODELS, SCALES, SETTINGS, ValueScale, recipe_for
+from ordinate.papers.figure import SMOKE, Document, Figure, Runs, number, plain, published
+from ordinate.papers.sheets import Scale
+
+TASKS = ("sum", "min", "median", "sort", "max-subarray")
+MODELS = {"positional": Positional(), "standard": Standard()}
+SCALES = tuple(float(c) for c in range(1, 11))
+"""How many times as large as in training values are: c."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueScale(Scale):
+    """One scale of the value-scale figure."""
+
+    description: str
+    tasks: tuple[str, ...]
+
+
+_SHORT = Training(
+    batch=256,
+    optimizer=Adam(learning_rate=3e-3, betas=(0.9, 0.99)),
+    schedule=Cosine(warmup=0.05),
+    clip=1.0,
+)
+"""A recipe for few steps: a higher rate than published, made safe by warm-up, clipping and a shorter memory."""
+
+SETTINGS = {
+    "smoke": ValueScale(
+        description=SMOKE,
+        tasks=TASKS,
+        seeds=2,
+        training=_SHORT.model_copy(update={"steps": 20, "log_every": 5}),
+        count=100,
+    ),
+    "demo": ValueScale(
+        description="two tasks, three seeds, some minutes; no verdict",
+        tasks=("sum", "min"),
+        seeds=3,
+        training=_SHORT.model_copy(update={"steps": 2000}),
+        count=1000,
+    ),
+    "laptop": ValueScale(
+        description="five tasks, three seeds, at most 25 minutes on 2 cores",
+        tasks=TASKS,
+        seeds=3,
+        training=_SHORT.model_copy(update={"steps": 3500}),
+        count=1000,
+    ),
+    "paper": ValueScale(
+        description="as published: 2001 epochs of 30 000 samples, ten runs",
+        tasks=TASKS,
+        seeds=10,
+        training=Training(
+            steps=2001 * 30,
+            batch=1000,
+            samples=30_000,
+            optimizer=Adam(learning_rate=5e-4),
+            schedule=Plateau(patience=50, factor=0.9, least=1e-6),
+            log_every=300,
+        ),
+        count=1000,
+    ),
+}
+
+
+def recipe_for(task: str, model: str, scale: str) -> Recipe:
+    """One curve of the value-scale figure.
+
+    >>> recipe_for("sum", "positional", "paper").training.steps
+    60030
+    """
+    what = make_task(task, length=8)
+    return SETTINGS[scale].recipe(f"{task}-{model}", what, MODELS[model], {"scale": SCALES})
+
+
+def both(
+    size: Scale, name: str, task: Task, axes: dict[str, tuple[float, ...]], **training: Any
+) -> dict[str, Recipe]:
+    """The positional and the standard model on a task."""
+    return {
+        label: size.recipe(f"{name}-{label}", task, model, axes, **training)
+        for label, model in MODELS.items()
+    }
+
+
+SIZES = {
+    "smoke": Scale(
+        training=SETTINGS["smoke"].training.model_copy(update={"steps": 4, "batch": 16}), seeds=1, count=20
+    ),
+    "laptop": Scale(
+        training=SETTINGS["laptop"].training,
+        seeds=SETTINGS["laptop"].seeds,
+        count=SETTINGS["laptop"].count,
+        differs="Differs from the published setting: three runs instead of ten, thousands of steps instead of 60 030, "
+        "fresh samples instead of a fixed set unless the figure is about samples.",
+    ),
+    "paper": Scale(
+        training=SETTINGS["paper"].training, seeds=SETTINGS["paper"].seeds, count=SETTINGS["paper"].count
+    ),
+}
+"""Of the other figures on numbers."""
+
+
+def described(laptop: str) -> dict[str, str]:
+    """The scales of a figure, with what is said of each."""
+    return {"smoke": SMOKE, "laptop": laptop, "paper": "as published, ten runs, for GPUs"}
+
 
 POINTS = ("validation", *(f"scale={c:g}" for c in SCALES))
 

@@ -6,11 +6,11 @@ from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
-from ordinate.papers.aims import Aim, Place, Ratio
+from ordinate.papers.aims import Aim, Place, Ratio, across
 from ordinate.papers.figure import published
 from ordinate.papers.positional.numbers import BY_SCALE
-from ordinate.papers.positional.sizes import SCALES, SIZES, described, recipe_for
-from ordinate.papers.sheets import Line, Sheet, Sheets, Spot, sheets_figure
+from ordinate.papers.positional.value_scale import SCALES, SIZES, described, recipe_for
+from ordinate.papers.sheets import Line, Sheet, Sheets, sheets_figure
 
 HIDDEN = (2, 4, 8, 16)
 WHAT = {
@@ -54,6 +54,13 @@ def _tasks(scale: str) -> tuple[str, ...]:
     return ("sum",) if scale == "smoke" else ("sum", "min")
 
 
+@sheets_figure(
+    "positional/small-models",
+    "Smaller standard models",
+    "Mean squared error on values ten times as large as in training, for standard models of one and four layers "
+    "with 2 to 16 hidden units: is it too many parameters that make them fail?",
+    described("two tasks, three seeds, about 30 minutes on 2 cores, less after ablation"),
+)
 def small_models(scale: str) -> Sheets:
     """Standard models of one and four layers with narrow perceptrons, at c = 10."""
     size = SIZES[scale]
@@ -61,24 +68,15 @@ def small_models(scale: str) -> Sheets:
     sheets: list[Sheet] = []
     aims: list[Aim] = []
     for task in _tasks(scale):
+        one = {m: _small(scale, task, 1, m) for m in hidden}
+        four = {m: _small(scale, task, 4, m) for m in hidden} | {64: _variant(scale, task, "M0")}
+        whole = {64: _variant(scale, task, "M5")}
         lines = [
-            Line(
-                f"standard, {layers} layer{'s' if layers > 1 else ''}",
-                look,
-                {float(m): Spot(_small(scale, task, layers, m), "scale=10") for m in hidden}
-                | ({64.0: Spot(_variant(scale, task, "M0"), "scale=10")} if layers == 4 else {}),
-            )
-            for layers, look in ((1, "second"), (4, "standard"))
+            Line.over(one, "standard, 1 layer", "second", "scale=10"),
+            Line.over(four, "standard, 4 layers", "standard", "scale=10"),
         ]
-        whole = {64.0: Spot(_variant(scale, task, "M5"), "scale=10")}
-        sheets.append(
-            Sheet(
-                f"{task}, c = 10",
-                "hidden units of the perceptrons",
-                [Line("positional, 4 layers", "positional", whole), *lines],
-                log_x=True,
-            )
-        )
+        every = [Line.over(whole, "positional, 4 layers", "positional", "scale=10"), *lines]
+        sheets.append(Sheet(f"{task}, c = 10", "hidden units of the perceptrons", every, log_x=True))
         aims += [
             Ratio(
                 f"{task}: standard with {line.label.split(', ')[1]} and {m} hidden units is worse than positional by "
@@ -103,6 +101,13 @@ def _small(scale: str, task: str, layers: int, hidden: int) -> Recipe:
     )
 
 
+@sheets_figure(
+    "positional/ablation",
+    "Where positions enter",
+    "Mean squared error over the scale of the values for six models: positions appended to the tokens, used for "
+    "the attention weights, both, or neither.",
+    described("two tasks, three seeds, about 40 minutes on 2 cores"),
+)
 def ablation(scale: str) -> Sheets:
     """Where positions enter: the input, the attention, both, or nowhere."""
     size = SIZES[scale]
@@ -120,8 +125,7 @@ def ablation(scale: str) -> Sheets:
                 f"{task}: at c = 10 {good}, with weights from positions only, is better than {bad} by an order of "
                 "magnitude.",
                 AtLeast(10),
-                Place(task, labels[good], 10.0),
-                Place(task, labels[bad], 10.0),
+                *across(task, labels[good], labels[bad], 10.0),
             )
             for good in ("M5", "M1")
             for bad in ("M0", "M2", "M3", "M4")
@@ -129,6 +133,12 @@ def ablation(scale: str) -> Sheets:
     return Sheets(sheets, aims, size.seeds, size.differs)
 
 
+@sheets_figure(
+    "positional/rope",
+    "Rotary positions",
+    "Mean squared error over the scale of the values for standard attention with rotary positions.",
+    described("two tasks, three seeds, about 15 minutes on 2 cores, less after value-scale"),
+)
 def rope(scale: str) -> Sheets:
     """Rotary positions that rotate, beside those published, which did not."""
     size = SIZES[scale]
@@ -167,28 +177,4 @@ def rope(scale: str) -> Sheets:
     return Sheets(sheets, aims, size.seeds, f"{note} {size.differs}".strip())
 
 
-FIGURES = (
-    sheets_figure(
-        "positional/small-models",
-        "Smaller standard models",
-        "Mean squared error on values ten times as large as in training, for standard models of one and four layers "
-        "with 2 to 16 hidden units: is it too many parameters that make them fail?",
-        described("two tasks, three seeds, about 30 minutes on 2 cores, less after ablation"),
-        small_models,
-    ),
-    sheets_figure(
-        "positional/ablation",
-        "Where positions enter",
-        "Mean squared error over the scale of the values for six models: positions appended to the tokens, used for "
-        "the attention weights, both, or neither.",
-        described("two tasks, three seeds, about 40 minutes on 2 cores"),
-        ablation,
-    ),
-    sheets_figure(
-        "positional/rope",
-        "Rotary positions",
-        "Mean squared error over the scale of the values for standard attention with rotary positions.",
-        described("two tasks, three seeds, about 15 minutes on 2 cores, less after value-scale"),
-        rope,
-    ),
-)
+FIGURES = (small_models, ablation, rope)

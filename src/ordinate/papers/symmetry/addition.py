@@ -1,13 +1,11 @@
 """Addition: Figures 2, 7a, 8 and 10. Exact match of trained models, by length and by complexity."""
 
-from dataclasses import replace
-
 from ordinate.attention import Form
 from ordinate.encodings import Encoding, Learned, Significance
 from ordinate.lab.evaluation.predicates import AtLeast, AtMost
 from ordinate.lab.report.style import BLACK, BLUE, ORANGE, PURPLE, VERMILION
 from ordinate.lab.tasks import make_task
-from ordinate.papers.aims import Beats, at_least
+from ordinate.papers.aims import Beats, Point, Shows, at_least
 from ordinate.papers.curves import Curve
 from ordinate.papers.symmetry.models import (
     ABSOLUTE,
@@ -15,6 +13,7 @@ from ordinate.papers.symmetry.models import (
     BEYOND,
     RELATIVE,
     SHIFTED,
+    Sizes,
     addition,
     ahead,
     between,
@@ -22,9 +21,9 @@ from ordinate.papers.symmetry.models import (
     falls,
     figure,
     learned,
+    near,
     rpe,
 )
-from ordinate.papers.symmetry.sizes import Sizes, near
 
 SEARCH = "symmetry/search-sums"
 """The figure that shows what was tried, for claims that small models do not reach."""
@@ -132,20 +131,20 @@ FIGURES = (
         lambda sizes: (relative_sums(sizes), absolute_sums(sizes)),
         lambda sizes: (
             learned("rpe"),
-            replace(
-                at_least("rpe", "length=10", 0.5, "rpe is at least half exact at twice the trained length."),
+            Shows(
+                "rpe is at least half exact at twice the trained length.",
+                AtLeast(0.5),
+                Point("rpe", "length=10"),
                 search=SEARCH,
             ),
             ahead("rpe", "ape", between(sizes), BEYOND),
-            replace(
-                falls(
-                    "rpe",
-                    f"length={sizes.long - 1}",
-                    f"length={sizes.long}",
-                    "rpe falls where no pad is left between the numbers.",
-                    AtLeast(0.1),
-                ),
-                search=SEARCH,
+            falls(
+                "rpe",
+                f"length={sizes.long - 1}",
+                f"length={sizes.long}",
+                "rpe falls where no pad is left between the numbers.",
+                AtLeast(0.1),
+                SEARCH,
             ),
         ),
         minutes=10,

@@ -1,5 +1,6 @@
 """Figures 9 and 15: losses of the three linear models, in training and by place when the whole ring is filled."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -8,11 +9,11 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Between, Predicate
 from ordinate.lab.report.curves import Panel, Series
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.ring import ring_losses
-from ordinate.papers.figure import Document, Figure, Progress, published
+from ordinate.papers.figure import Document, Figure, Progress, claims_over_seeds, published
 from ordinate.papers.symmetry.ring import (
     LOOKS,
     SCALES,
@@ -68,6 +69,12 @@ def compute(key: str, scale: str, progress: Progress) -> Document:
         }
         for name, model in learned.items()
     }
+    batches = (
+        f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond the window, "
+        "ratio).",
+        large / expected[:, setting.ring.filled :].mean(1),
+        Between(0.9, 1.1),
+    )
     return {
         "settings": settings_of(setting),
         "published_source": published("symmetry")[key]["source"],
@@ -81,19 +88,7 @@ def compute(key: str, scale: str, progress: Progress) -> Document:
             "large_batch": setting.large_batch,
         },
         "relative_without_decay": rounded(kept),
-        "claims": [
-            claim.to_dict()
-            for claim in (
-                *_claims(ends, beyond, cosines, nothing, scale),
-                Claim.over_seeds(
-                    f"APE + shifts: batches of {setting.large_batch} end where expected gradients end (loss beyond "
-                    "the window, ratio).",
-                    (large / expected[:, setting.ring.filled :].mean(1)).tolist(),
-                    Between(0.9, 1.1),
-                    scale,
-                ),
-            )
-        ],
+        "claims": claims_over_seeds(scale, [*_claims(ends, beyond, cosines, nothing), batches]),
         "table": {
             "headers": ["model", "training loss", "loss beyond", "of nothing", "cosine of v", "seeds"],
             "rows": [
@@ -173,46 +168,34 @@ def _claims(
     beyond: dict[str, Float[Tensor, " seed"]],
     cosines: dict[str, Float[Tensor, " seed"]],
     nothing: float,
-    scale: str,
-) -> list[Claim]:
+) -> Iterator[tuple[str, Float[Tensor, " seed"], Predicate]]:
     """Losses are given as shares of the loss of the answer 0."""
-    trained = [
-        Claim.over_seeds(
+    for name, end in ends.items():
+        yield (
             f"{name}: the training loss comes to zero (share of the answer 0's).",
-            (end / nothing).tolist(),
+            end / nothing,
             AtMost(0.01),
-            scale,
         )
-        for name, end in ends.items()
-    ]
-    aligned = torch.stack(list(cosines.values())).amin(0)
-    return [
-        *trained,
-        Claim.over_seeds(
-            "APE: beyond the window the loss is a^2 + 2 sum b^2, that of the answer 0 (ratio).",
-            (beyond[APE.name] / nothing).tolist(),
-            Between(0.98, 1.02),
-            scale,
-        ),
-        Claim.over_seeds(
-            "APE + shifts: beyond the window the loss stays above zero (share of the answer 0's).",
-            (beyond[SHIFTED.name] / nothing).tolist(),
-            AtLeast(0.01),
-            scale,
-        ),
-        Claim.over_seeds(
-            "RPE: beyond the window the loss is zero as well (share of the answer 0's).",
-            (beyond[RPE.name] / nothing).tolist(),
-            AtMost(0.001),
-            scale,
-        ),
-        Claim.over_seeds(
-            "v aligns with the hidden direction in all models (least absolute cosine).",
-            aligned.tolist(),
-            AtLeast(0.999),
-            scale,
-        ),
-    ]
+    yield (
+        "APE: beyond the window the loss is a^2 + 2 sum b^2, that of the answer 0 (ratio).",
+        beyond[APE.name] / nothing,
+        Between(0.98, 1.02),
+    )
+    yield (
+        "APE + shifts: beyond the window the loss stays above zero (share of the answer 0's).",
+        beyond[SHIFTED.name] / nothing,
+        AtLeast(0.01),
+    )
+    yield (
+        "RPE: beyond the window the loss is zero as well (share of the answer 0's).",
+        beyond[RPE.name] / nothing,
+        AtMost(0.001),
+    )
+    yield (
+        "v aligns with the hidden direction in all models (least absolute cosine).",
+        torch.stack(list(cosines.values())).amin(0),
+        AtLeast(0.999),
+    )
 
 
 def _expected_by_place(setting: RingScale, start: Parameters) -> Float[Tensor, "seed place"]:

@@ -6,11 +6,11 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
-from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Between
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.ring import ring_maps
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.figure import Document, Figure, Progress, published
+from ordinate.papers.figure import Document, Figure, Progress, claims_over_seeds, published
 from ordinate.papers.symmetry.ring import (
     SCALES,
     learn,
@@ -44,7 +44,7 @@ def compute(scale: str, progress: Progress) -> Document:
         "weights": rounded(weights),
         "wanted": rounded(wanted(ring).roll(ring.places // 2)),
         "numbers": {name: rounded(values) for name, values in numbers.items()},
-        "claims": [claim.to_dict() for claim in _claims(numbers, scale)],
+        "claims": _claims(numbers, scale),
         "table": {
             "headers": ["model", "number", "median", "least", "largest"],
             "rows": [
@@ -130,7 +130,7 @@ def relative_numbers(weights: Float[Tensor, "seed place"], ring: Ring) -> dict[s
     }
 
 
-def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Claim]:
+def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Document]:
     predicates = {
         "APE learns the map inside the window": Between(0.95, 1.05),
         "APE learns nothing beyond it": Between(-0.01, 0.01),
@@ -140,10 +140,11 @@ def _claims(numbers: dict[str, Float[Tensor, " seed"]], scale: str) -> list[Clai
         "RPE finds the wanted weights": AtMost(0.01),
         "RPE is clean everywhere else": AtMost(0.01),
     }
-    return [
-        Claim.over_seeds(f"{sentence} ({name.partition(': ')[2]}).", values.tolist(), predicate, scale)
-        for (sentence, predicate), (name, values) in zip(predicates.items(), numbers.items(), strict=True)
-    ]
+    both = zip(predicates.items(), numbers.items(), strict=True)
+    named = (
+        (f"{said} ({name.partition(': ')[2]}).", values, asked) for (said, asked), (name, values) in both
+    )
+    return claims_over_seeds(scale, named)
 
 
 FIGURES = (

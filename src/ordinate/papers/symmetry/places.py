@@ -21,7 +21,7 @@ from ordinate.lab.tasks.arithmetic.sums import Addition
 from ordinate.lab.training import load_model
 from ordinate.papers.figure import Document, Figure, Runs, number, plain, published
 from ordinate.papers.symmetry.addition import shifted_sums
-from ordinate.papers.symmetry.sizes import SCALES, described, differences
+from ordinate.papers.symmetry.models import SCALES, described, differences
 
 DIGITS = 10
 """Of the sums; one less than the padded places where those are fewer."""

@@ -10,12 +10,12 @@ from jaxtyping import Float
 from matplotlib.figure import Figure as Drawing
 from numpy import ndarray
 
-from ordinate.lab.evaluation.claims import AtLeast, AtMost, Between, Claim
+from ordinate.lab.evaluation.predicates import AtLeast, AtMost, Between
 from ordinate.lab.report.numbers import show_number
 from ordinate.lab.report.ring import Flow, product_flows
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring
-from ordinate.papers.figure import Document, Figure, Progress, published
+from ordinate.papers.figure import Document, Figure, Progress, claims_over_seeds, published
 from ordinate.papers.symmetry.ring import FALLING, OWN, rounded
 from ordinate.papers.theory.descent import Descent, descend, expected_losses
 from ordinate.papers.theory.flow import (
@@ -126,7 +126,7 @@ def compute(scale: str, progress: Progress) -> Document:
             "losses": rounded(torch.from_numpy(np.stack(losses))),
             "expected": [solvable_loss(n, d, OWN) for n, d in setting.sizes],
         },
-        "claims": [claim.to_dict() for claim in _claims(numbers, scale)],
+        "claims": _claims(numbers, scale),
         "table": {
             "headers": ["number", "median", "least", "largest"],
             "rows": [
@@ -148,7 +148,7 @@ def draw(document: Document) -> Drawing:
     )
 
 
-def _claims(numbers: dict[str, Float[ndarray, " seed"]], scale: str) -> list[Claim]:
+def _claims(numbers: dict[str, Float[ndarray, " seed"]], scale: str) -> list[Document]:
     asked = {
         "The flow is solved by the closed form": AtMost(1e-6),
         "The flow is descent with small steps": AtMost(0.01),
@@ -156,10 +156,9 @@ def _claims(numbers: dict[str, Float[ndarray, " seed"]], scale: str) -> list[Cla
         "Differences that no window holds keep their products": AtLeast(0.5),
         "The test loss grows like n / d": Between(0.9, 1.1),
     }
-    return [
-        Claim.over_seeds(f"{sentence} ({name}).", values.tolist(), predicate, scale)
-        for (sentence, predicate), (name, values) in zip(asked.items(), numbers.items(), strict=True)
-    ]
+    both = zip(asked.items(), numbers.items(), strict=True)
+    named = ((f"{said} ({name}).", values, predicate) for (said, predicate), (name, values) in both)
+    return claims_over_seeds(scale, named)
 
 
 def _descend(

@@ -20,7 +20,9 @@ from ordinate.papers.symmetry.addition import sums as sums_of
 from ordinate.papers.symmetry.models import (
     BEYOND,
     RELATIVE,
+    SCALES,
     UNIFORM,
+    Sizes,
     addition,
     ahead,
     between,
@@ -28,11 +30,11 @@ from ordinate.papers.symmetry.models import (
     figure,
     learned,
     multiplication,
+    near,
     rpe,
     upe,
 )
 from ordinate.papers.symmetry.multiplication import products as products_of
-from ordinate.papers.symmetry.sizes import SCALES, Sizes, near
 from ordinate.relations import Relation
 
 KEYS = "keys hold the vector of the pair alone, no content"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from torch import Tensor
 
 from ordinate.encodings import ClassVectorEncoding
-from ordinate.lab.evaluation.claims import AtLeast, AtMost, Claim, Predicate
+from ordinate.lab.evaluation.claims import AtLeast, AtMost, Predicate
 from ordinate.lab.evaluation.statistics import summarise
 from ordinate.lab.report.classes import ClassMap, class_maps
 from ordinate.lab.runs import Run
@@ -18,9 +18,9 @@ from ordinate.lab.studies import Study
 from ordinate.lab.training import Recipe, load_model
 from ordinate.models import build_model
 from ordinate.papers.curves import Curve
-from ordinate.papers.figure import Document, Figure, Runs
+from ordinate.papers.figure import Document, Figure, Runs, claims_over_seeds
+from ordinate.papers.symmetry.models import SCALES, described, differences
 from ordinate.papers.symmetry.multiplication import products
-from ordinate.papers.symmetry.sizes import SCALES, described, differences
 
 
 def vectors_figure(
@@ -44,7 +44,7 @@ def vectors_figure(
                 **differences(study.recipes, [curve.recipe for curve in curves("paper")]),
             },
             "curves": found,
-            "claims": [claim.to_dict() for claim in _claims(found, standing_out, scale)],
+            "claims": claims_over_seeds(scale, _claims(found, standing_out)),
             "table": _table(found),
         }
 
@@ -103,18 +103,19 @@ def _map(recipe: Recipe, runs: Sequence[Run], standing_out: tuple[str, ...]) -> 
     return {"names": names, "layers": maps, "dispersion": spread, "with_start": whole, "stand_out": out}
 
 
-def _claims(curves: dict[str, Any], standing_out: tuple[str, ...], scale: str) -> list[Claim]:
+def _claims(
+    curves: dict[str, Any], standing_out: tuple[str, ...]
+) -> tuple[tuple[str, list[float], Predicate], ...]:
     rows = " and ".join(standing_out)
     share = [np.nan if s is None else float(np.mean(s)) for s in curves["rpe"]["stand_out"]]
     pairs = zip(curves["upe"]["dispersion"], curves["rpe"]["dispersion"], strict=True)
     ratio = [
         np.nan if upe is None or rpe is None else float(np.mean(upe) / np.mean(rpe)) for upe, rpe in pairs
     ]
-    kinds: tuple[tuple[str, list[float], Predicate], ...] = (
+    return (
         (f"rpe: in every layer the vectors of {rows} stand out most.", share, AtLeast(1.0)),
         ("upe is less dispersed than rpe (ratio below 0.95).", ratio, AtMost(0.95)),
     )
-    return [Claim.over_seeds(sentence, values, predicate, scale) for sentence, values, predicate in kinds]
 
 
 def _vectors(encoding: object) -> tuple[list[str], Float[Tensor, "layer cls dim"]]:

@@ -30,7 +30,15 @@ from torch import Tensor
 
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks.ring import Ring, ring_answers
-from ordinate.papers.theory.ring import LinearModel, Parameters, circulant, pairs_seen, wanted
+from ordinate.papers.theory.ring import (
+    Directions,
+    LinearModel,
+    Pairs,
+    Parameters,
+    circulant,
+    pairs_seen,
+    wanted,
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +71,7 @@ class Path:
     parameters: Parameters
 
 
-def expected_losses(
-    matrix: Float[Tensor, "seed place place"],
-    direction: Float[Tensor, "seed feature"],
-    ring: Ring,
-) -> Float[Tensor, "seed place place"]:
+def expected_losses(matrix: Pairs, direction: Directions, ring: Ring) -> Pairs:
     """|M_ir v - T_ir th|^2 of every pair: summed over r, the expected loss of place i when all places are filled.
 
     >>> ring = Ring(places=5, filled=2, dimension=3, own=2.0, neighbours=(0.5,))
@@ -81,11 +85,8 @@ def expected_losses(
 
 
 def slopes(
-    matrix: Float[Tensor, "seed place place"],
-    direction: Float[Tensor, "seed feature"],
-    ring: Ring,
-    seen: Float[Tensor, "place place"],
-) -> tuple[Float[Tensor, "seed place place"], Float[Tensor, "seed feature"]]:
+    matrix: Pairs, direction: Directions, ring: Ring, seen: Float[Tensor, "place place"]
+) -> tuple[Pairs, Directions]:
     """dL/dM and dL/dv of the loss summed over windows; `seen` is C."""
     target, theta = circulant(wanted(ring)).to(matrix), ring.direction().to(matrix)
     norm, along = _sizes(direction, ring)
@@ -126,9 +127,7 @@ def descend(
     return Path(logged, torch.stack(losses, dim=1), Parameters(positions, direction))
 
 
-def _sizes(
-    direction: Float[Tensor, "seed feature"], ring: Ring
-) -> tuple[Float[Tensor, "seed 1 1"], Float[Tensor, "seed 1 1"]]:
+def _sizes(direction: Directions, ring: Ring) -> tuple[Float[Tensor, "seed 1 1"], Float[Tensor, "seed 1 1"]]:
     """|v|^2 and <v, th>."""
     norm = (direction**2).sum(-1)
     along = direction @ ring.direction().to(direction)
@@ -140,12 +139,12 @@ TESTS = 250
 
 
 def sample_slopes(
-    matrix: Float[Tensor, "seed place place"],
-    direction: Float[Tensor, "seed feature"],
+    matrix: Pairs,
+    direction: Directions,
     inputs: Float[Tensor, "seed batch filled feature"],
     places: Int[Tensor, "seed batch filled"],
     ring: Ring,
-) -> tuple[Float[Tensor, " seed"], Float[Tensor, "seed place place"], Float[Tensor, "seed feature"]]:
+) -> tuple[Float[Tensor, " seed"], Pairs, Directions]:
     """Loss of a batch, mean over samples and sum over the window, and its gradients by M and by v.
 
     `places` are the places of the ring that the window of each sample fills.
@@ -200,8 +199,8 @@ def train(
 
 
 def sampled_losses(
-    matrix: Float[Tensor, "seed place place"],
-    direction: Float[Tensor, "seed feature"],
+    matrix: Pairs,
+    direction: Directions,
     ring: Ring,
     *,
     count: int,

@@ -21,7 +21,7 @@ again for lin, the logarithms of s T / g for log. The l1 norm over the places is
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,19 +185,8 @@ def indexed(bias: Bias, lags: Sequence[int], length: int) -> Indexed:
     seen = np.array(pairs, dtype=np.float64)
     gaps = bias.distances(seen[:, 0]) - bias.distances(seen[:, 1])
     _, first = np.unique(gaps.round(9), return_index=True)
-    return Indexed(
-        bias.name,
-        first_lag=0,
-        paper_first=bias.paper_first,
-        least_slope=bias.least_slope,
-        decay_step=bias.decay_step,
-        decay_damping=bias.decay_damping,
-        order_scale=bias.order_scale,
-        kernel=bias.kernel,
-        base=bias,
-        places=tuple(pairs[i] for i in first),
-        furthest=max(lags),
-    )
+    known = {field.name: getattr(bias, field.name) for field in fields(Bias)} | {"first_lag": 0}
+    return Indexed(**known, base=bias, places=tuple(pairs[i] for i in first), furthest=max(lags))
 
 
 def proof_error(seen: Indexed, heads: int) -> float:

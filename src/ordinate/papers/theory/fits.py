@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 FLOAT64 = 53 * math.log10(2)
 """Digits of float64: 15.95."""
-FLOAT32 = 24 * math.log10(2)
 SPARE, SPARE_A_HEAD = 40.0, 4.0
 """More digits than coefficients take for the slopes of Appendix F, and more for every head."""
 MOST_HEADS = 256

@@ -13,7 +13,7 @@ guarantee: what can be read from them is how the bound changes with samples, dep
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from einops import rearrange
@@ -37,10 +37,6 @@ class Norms:
     """B_21: the largest sum of the lengths of a matrix's columns."""
     scores: float
     """B_QK: the largest spectral norm of W_Q W_K^T, the scaling by 1 / sqrt(d) included."""
-
-    def to_dict(self) -> dict[str, float]:
-        """Stable keys for JSON."""
-        return asdict(self)
 
 
 def measure_norms(model: ConcatTransformer, tokens: int) -> Norms:

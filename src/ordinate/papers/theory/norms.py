@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
@@ -23,6 +23,11 @@ from numpy import ndarray
 from typing_extensions import override
 
 from ordinate.errors import OrdinateError
+
+Kernel: TypeAlias = Float[ndarray, " lag"]
+Basis: TypeAlias = Float[ndarray, "lag term"]
+Penalty: TypeAlias = Float[ndarray, "row term"]
+Terms: TypeAlias = Float[ndarray, " term"]
 
 REFINEMENTS = 3
 """Linear programs on what the one before left: each brings some 7 digits."""
@@ -46,16 +51,11 @@ class Norm(ABC):
     name: str
 
     @abstractmethod
-    def size(self, values: Float[ndarray, " lag"]) -> float:
+    def size(self, values: Kernel) -> float:
         """The norm of a kernel."""
 
     @abstractmethod
-    def solve(
-        self,
-        basis: Float[ndarray, "lag term"],
-        penalty: Float[ndarray, "row term"],
-        target: Float[ndarray, " lag"],
-    ) -> Float[ndarray, " term"]:
+    def solve(self, basis: Basis, penalty: Penalty, target: Kernel) -> Terms:
         """The c that minimises the norm of target - basis c, with that of penalty c beside it.
 
         Basis and penalty under each other have orthonormal columns, so that float64 is enough.
@@ -70,12 +70,7 @@ class LinearProgram(Norm):
         """Which bound holds each row: row i of the residual is at most the sum of its bounds."""
 
     @override
-    def solve(
-        self,
-        basis: Float[ndarray, "lag term"],
-        penalty: Float[ndarray, "row term"],
-        target: Float[ndarray, " lag"],
-    ) -> Float[ndarray, " term"]:
+    def solve(self, basis: Basis, penalty: Penalty, target: Kernel) -> Terms:
         """By HiGHS, repeated on the residual: its tolerance is absolute, the residual's size is not."""
         matrix = np.concatenate([basis, penalty])
         rest = np.concatenate([target, np.zeros(len(penalty))])
@@ -120,7 +115,7 @@ class Taxicab(LinearProgram):
     """sum_s |e_s|."""
 
     @override
-    def size(self, values: Float[ndarray, " lag"]) -> float:
+    def size(self, values: Kernel) -> float:
         return float(np.abs(values).sum())
 
     @override
@@ -133,7 +128,7 @@ class Largest(LinearProgram):
     """max_s |e_s|; its best fit is what an exchange method of Remez finds."""
 
     @override
-    def size(self, values: Float[ndarray, " lag"]) -> float:
+    def size(self, values: Kernel) -> float:
         return float(np.abs(values).max())
 
     @override
@@ -148,16 +143,11 @@ class Euclidean(Norm):
     """sqrt(sum_s e_s^2)."""
 
     @override
-    def size(self, values: Float[ndarray, " lag"]) -> float:
+    def size(self, values: Kernel) -> float:
         return float(np.linalg.norm(values))
 
     @override
-    def solve(
-        self,
-        basis: Float[ndarray, "lag term"],
-        penalty: Float[ndarray, "row term"],
-        target: Float[ndarray, " lag"],
-    ) -> Float[ndarray, " term"]:
+    def solve(self, basis: Basis, penalty: Penalty, target: Kernel) -> Terms:
         """The projection: columns are orthonormal."""
         found = basis.T @ target
         again: ndarray = basis.T @ (target - basis @ found) - penalty.T @ (penalty @ found)

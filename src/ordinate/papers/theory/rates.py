@@ -223,15 +223,6 @@ def essential_rate(memories: int, heads: int, order: int, decay: float, bias: Bi
     return _rate((order + 1) * math.log(memories), heads, order)
 
 
-def total_error(attention: float, feed_forward: float, lipschitz: float = 1.0) -> float:
-    """E_FFN + |f|_Lip E_Attn, the shape of every bound.
-
-    >>> total_error(0.25, 0.5, lipschitz=2.0)
-    1.0
-    """
-    return feed_forward + lipschitz * attention
-
-
 def _rate(log_growth: float, heads: int, order: int) -> float:
     _check_heads(heads)
     if order < 1:

@@ -15,7 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from jaxtyping import Float, Int
@@ -120,11 +120,16 @@ def expressible(ring: Ring) -> bool:
     return least_response(ring) >= -1e-12 * max(1.0, abs(ring.own))
 
 
+Positions: TypeAlias = Float[Tensor, "seed place *vector"]
+Pairs: TypeAlias = Float[Tensor, "seed place place"]
+Directions: TypeAlias = Float[Tensor, "seed feature"]
+
+
 class Parameters(NamedTuple):
     """Positions and the direction v of every seed."""
 
-    positions: Float[Tensor, "seed place *vector"]
-    direction: Float[Tensor, "seed feature"]
+    positions: Positions
+    direction: Directions
 
 
 @dataclass(frozen=True)
@@ -138,15 +143,11 @@ class LinearModel(ABC):
         """The windows of places that are filled in training."""
 
     @abstractmethod
-    def matrix(self, positions: Float[Tensor, "seed place *vector"]) -> Float[Tensor, "seed place place"]:
+    def matrix(self, positions: Positions) -> Pairs:
         """The effective matrix M."""
 
     @abstractmethod
-    def pull(
-        self,
-        positions: Float[Tensor, "seed place *vector"],
-        slope: Float[Tensor, "seed place place"],
-    ) -> Float[Tensor, "seed place *vector"]:
+    def pull(self, positions: Positions, slope: Pairs) -> Positions:
         """The gradient of a loss with respect to the positions, given the one with respect to M."""
 
     @abstractmethod
@@ -177,15 +178,11 @@ class Absolute(LinearModel):
         return all_windows(ring) if self.shifts else first_window(ring)
 
     @override
-    def matrix(self, positions: Float[Tensor, "seed place *vector"]) -> Float[Tensor, "seed place place"]:
+    def matrix(self, positions: Positions) -> Pairs:
         return positions @ positions.mT
 
     @override
-    def pull(
-        self,
-        positions: Float[Tensor, "seed place *vector"],
-        slope: Float[Tensor, "seed place place"],
-    ) -> Float[Tensor, "seed place *vector"]:
+    def pull(self, positions: Positions, slope: Pairs) -> Positions:
         """dL/dP = (S + S^T) P for S = dL/dM."""
         return (slope + slope.mT) @ positions
 
@@ -205,15 +202,11 @@ class Relative(LinearModel):
         return first_window(ring)
 
     @override
-    def matrix(self, positions: Float[Tensor, "seed place *vector"]) -> Float[Tensor, "seed place place"]:
+    def matrix(self, positions: Positions) -> Pairs:
         return circulant(positions)
 
     @override
-    def pull(
-        self,
-        positions: Float[Tensor, "seed place *vector"],
-        slope: Float[Tensor, "seed place place"],
-    ) -> Float[Tensor, "seed place *vector"]:
+    def pull(self, positions: Positions, slope: Pairs) -> Positions:
         """Sum over the pairs of each difference."""
         return sum_by_difference(slope)
 

@@ -12,9 +12,8 @@ Whether tokens decide has three views, for three kinds of dependence:
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import torch
@@ -61,10 +60,6 @@ class Fall:
         return (
             other is not None and other.tail == self.tail and abs(other.rate - self.rate) < SAME * self.rate
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Stable keys for JSON."""
-        return asdict(self)
 
 
 def find_fall(influence: Mapping[int, float]) -> Fall | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks.base import Task
@@ -83,23 +84,8 @@ class Memory:
 
     def to_dict(self) -> dict[str, Any]:
         """Stable keys for JSON."""
-        return {
-            "kind": self.kind,
-            "field": self.field,
-            "lags": [[field, lag] for field, lag in self.lags],
-            "lengths": list(self.lengths),
-            "keys": list(self.keys),
-            "used": list(self.used),
-            "sizes": list(self.sizes),
-            "levels": self.levels,
-            "memories": self.memories,
-            "values": self.values,
-            "searched": self.searched,
-            "fall": None if self.fall is None else self.fall.to_dict(),
-            "additive": self.additive,
-            "backward": self.backward,
-            "samples": self.samples,
-        }
+        facts: dict[str, Any] = to_jsonable_python(self)
+        return facts
 
 
 def find_memory(task: Task, *, seed: int = 0, report: Report | None = None) -> Memory:
