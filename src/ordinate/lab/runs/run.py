@@ -24,7 +24,6 @@ from torch import Tensor
 from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.runs import metrics
 from ordinate.lab.runs.files import clear_run, is_complete, read_json, read_tensors, write_json, write_tensors
-from ordinate.lab.runs.index import Index
 from ordinate.lab.runs.lock import exclusive, in_turn
 from ordinate.lab.runs.plain import from_json, to_json
 from ordinate.lab.runs.record import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe, run_id
@@ -44,9 +43,8 @@ class Run:
     ...     run.update(status="done", step=1000, scores={"exact": 0.97})
     """
 
-    def __init__(self, path: Path, index: Index | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._index = index
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
@@ -89,7 +87,7 @@ class Run:
         }
 
     def update(self, **facts: Any) -> None:
-        """Change facts in `run.json` and in the index; `scores` are added to those there, others replace.
+        """Change facts in `run.json`; `scores` are added to those there, others replace.
 
         >>> run.update(status="done", step=1000, scores={"exact": 0.97})     # doctest: +SKIP
         """
@@ -106,8 +104,6 @@ class Run:
             if fault := fault_of(record):
                 raise OrdinateError(f"run {self.id} cannot be recorded, {fault}")
             write_json(self.path / "run.json", record)
-            if self._index is not None:
-                self._index.put(self.path)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
