@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ordinate.lab.training import Recipe, train
-from ordinate.lab.training.ensemble import loss
+from ordinate.lab.training.member import loss
 from ordinate.models import Positional, Standard
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,8 +62,8 @@ def train(
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
-    from ordinate.lab.training.parallel import World
-    from ordinate.lab.training.sinks import open_feed
+    from ordinate.lab.training.machine import World
+    from ordinate.lab.training.sinks import Feed, open_feed
 
     check_seed(seed or 0)
     first = World.here().first
@@ -72,17 +73,20 @@ def train(
     if init is not None:
         chosen = starting_from(chosen, init, Store(out))
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
-    sinks = (tensorboard, mlflow) if first else (None, None)
-    feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), *sinks)
+    feed_of: AbstractContextManager[Feed | None] = nullcontext()
+    if first and (tensorboard or mlflow):
+        feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), tensorboard, mlflow)
     with StepProgress(chosen.name) as progress, feed_of as feed:
 
         def report(**facts: Any) -> None:
             if first:  # of the processes of one training, one speaks
                 progress.report(**facts)
-                feed.report(**facts)
+                if feed is not None:
+                    feed.report(**facts)
 
         done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=report)
-        feed.end({run.seed: run.status for run in done})
+        if feed is not None:
+            feed.end({run.seed: run.status for run in done})
     if not first:
         return None
     failed = [run.seed for run in done if run.status == "failed"]

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs import metrics
 from ordinate.lab.runs.files import Pathish, clear_store, parse_json, unfinished_file, unfinished_folder
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.record import NAME, check_seed, parse_facts, parse_recipe, read_facts
+from ordinate.lab.runs.record import NAME, check_seed, parse_facts, parse_metrics, parse_recipe, read_facts
 from ordinate.lab.runs.store import Store, recipe_key
 
 _NAME = NAME.pattern
@@ -202,7 +201,7 @@ def _check_run(id_: str, texts: dict[str, bytes], where: str) -> str:
         raise _other_recipe(where)
     for name, data in texts.items():
         if name == "metrics.jsonl":
-            metrics.parse(data, f"{where}/{name}")
+            parse_metrics(data, f"{where}/{name}")
         elif name.startswith("results/"):
             parse_json(data, f"{where}/{name}")
     return str(parse_facts(texts["run.json"], f"{where}/run.json").get("status", "new"))

@@ -1,7 +1,8 @@
 """The embedded index: one SQLite file beside the runs, so that a thousand of them are listed in a moment.
 
 The folders are the truth, and runs write nothing else. Before every question the index compares itself with them
-(one `stat` a run) and reads again what differs: runs that are new, went on, were copied in or deleted. A missing or corrupt index is made anew. Where none can be written, one in memory does the same.
+(one `stat` a run) and reads again what differs: runs that are new, went on, were copied in or deleted. A missing or
+corrupt index is made anew. Where none can be written, one in memory does the same.
 """
 
 import contextlib

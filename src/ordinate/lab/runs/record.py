@@ -1,6 +1,6 @@
-"""What is known of a run: the facts in its `run.json`, read with care, and the record that listings show.
+"""What is known of a run: its recipe, facts and metrics, read with care, and the record that listings show.
 
-Facts may have been written by a newer version, by hand or by a broken disk. What is not as expected is refused in one
+Files may have been written by a newer version, by hand or by a broken disk. What is not as expected is refused in one
 line with the file and the cause, and never taken for something else.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.files import Pathish, one_line, parse_json, read_bytes
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.plain import is_number, is_whole, to_json
+from ordinate.lab.runs.plain import from_json, is_number, is_whole, to_json
 from ordinate.lab.toml import LARGEST, parse_toml
 
 VERSION = 1
@@ -123,6 +123,40 @@ def fault_of(facts: dict[str, Any]) -> str | None:
     if status == "failed" and facts.get("step") is None:
         return f"status failed, but no step ({facts.get('error') or 'no error'})"
     return None
+
+
+def parse_metrics(data: bytes, file: Pathish) -> list[dict[str, Any]]:
+    """Return all whole rows of the metrics that `file` holds, one JSON object a line.
+
+    A kill can tear the last line. A torn line never parses (its closing brace is missing), so it is told apart from a
+    whole one and left out.
+
+    >>> parse_metrics(b'{"step": 10, "loss": 0.5}\\n{"step": 20, "lo', "metrics.jsonl")
+    [{'step': 10, 'loss': 0.5}]
+    """
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        row = parse_row(line)
+        if row is None:
+            if number < len(lines):
+                raise OrdinateError(f"{file} line {number} is not a JSON object: repair or delete that line")
+        elif not is_whole(row.get("step", 0)) or not is_number(row.get("loss", 0)):
+            raise OrdinateError(
+                f"{file} line {number} has a step or a loss that is no number: repair or delete that line"
+            )
+        else:
+            rows.append(row)
+    return rows
+
+
+def parse_row(line: bytes) -> dict[str, Any] | None:
+    """Return the row that a line of metrics holds, None where it is torn."""
+    try:
+        row = from_json(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def check_seed(seed: int) -> None:

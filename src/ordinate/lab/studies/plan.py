@@ -12,7 +12,7 @@ from ordinate.kinds import Kind, choose
 from ordinate.lab.studies.study import Listed, Source
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.data import batch_size
-from ordinate.lab.training.limits import check_measured
+from ordinate.lab.training.measured import check_measured
 from ordinate.lab.training.recipe import Part
 from ordinate.models import build_model
 

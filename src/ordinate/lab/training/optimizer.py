@@ -1,10 +1,12 @@
-"""Optimisers, as kinds that a recipe names."""
+"""Optimisers, and schedules of their learning rate, as kinds that a recipe names."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Annotated, Any, ClassVar
 
 import torch
 from pydantic import Field
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
+from typing_extensions import override
 
 from ordinate.kinds import Kind
 from ordinate.lab.training.muon import MuonAdamW
@@ -31,8 +33,8 @@ class Adam(Optimizer):
     name: ClassVar[str] = "adam"
     summary: ClassVar[str] = "Adam; weight decay is added to the gradient"
 
+    @override
     def build(self, parameters: Any) -> torch.optim.Optimizer:
-        """PyTorch's own, fused."""
         return torch.optim.Adam(
             parameters, self.learning_rate, self.betas, weight_decay=self.weight_decay, fused=True
         )
@@ -44,8 +46,8 @@ class AdamW(Optimizer):
     name: ClassVar[str] = "adamw"
     summary: ClassVar[str] = "Adam; weight decay shrinks the weights directly"
 
+    @override
     def build(self, parameters: Any) -> torch.optim.Optimizer:
-        """PyTorch's own, fused."""
         return torch.optim.AdamW(
             parameters, self.learning_rate, self.betas, weight_decay=self.weight_decay, fused=True
         )
@@ -60,8 +62,8 @@ class Muon(Optimizer):
     momentum: float = Field(0.95, ge=0, lt=1, description="of the gradients of matrices")
     smallest: int = Field(64, ge=1, description="rows and columns that a matrix has at least")
 
+    @override
     def build(self, parameters: Any) -> torch.optim.Optimizer:
-        """Sort out the matrices."""
         return MuonAdamW(
             parameters,
             self.learning_rate,
@@ -73,3 +75,109 @@ class Muon(Optimizer):
 
 
 OPTIMIZERS: dict[str, type[Optimizer]] = {kind.name: kind for kind in (Adam, AdamW, Muon)}
+
+
+class Schedule(Kind):
+    """How the learning rate moves."""
+
+    watches_loss: ClassVar[bool] = False
+    """Whether the schedule is stepped by the training loss once an epoch, instead of after every step."""
+
+    @abstractmethod
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        """Attach to an optimiser for a training of that many steps."""
+
+
+class _One:
+    def __call__(self, step: int) -> float:
+        return 1.0
+
+
+class Constant(Schedule):
+    """The rate stays."""
+
+    name: ClassVar[str] = "constant"
+    summary: ClassVar[str] = "the learning rate stays"
+
+    @override
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        return LambdaLR(optimizer, _One())
+
+
+class Falling(Schedule):
+    """Linear warm-up, then down to `floor` times the rate, as a function of the step alone."""
+
+    warmup: float = Field(0.02, ge=0, le=1, description="share of the steps")
+    floor: float = Field(0.0, ge=0, le=1, description="share of the rate that is left at the end")
+
+    factor: ClassVar[type["_Factor"]]
+
+    @override
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        return LambdaLR(optimizer, self.factor(self.warmup, self.floor, steps))
+
+
+class _Factor(ABC):
+    """The share of the rate at a step. Only numbers are kept, since they go into the states of a run."""
+
+    def __init__(self, warmup: float, floor: float, steps: int) -> None:
+        self.rising, self.floor, self.steps = max(1, round(warmup * steps)), floor, steps
+
+    @abstractmethod
+    def left(self, done: float) -> float:
+        """What is left of the way to the floor when this share of the steps after warm-up is done: 1 to 0."""
+
+    def __call__(self, step: int) -> float:
+        if step < self.rising:
+            return (step + 1) / self.rising
+        done = (step - self.rising) / max(1, self.steps - self.rising)
+        return self.floor + (1 - self.floor) * self.left(done)
+
+
+class _CosineFactor(_Factor):
+    @override
+    def left(self, done: float) -> float:
+        return 0.5 * (1 + float(torch.cos(torch.pi * torch.tensor(done, dtype=torch.float64))))
+
+
+class _LinearFactor(_Factor):
+    @override
+    def left(self, done: float) -> float:
+        return 1 - done
+
+
+class Cosine(Falling):
+    """Down along half a cosine."""
+
+    name: ClassVar[str] = "cosine"
+    summary: ClassVar[str] = "linear warm-up, then half a cosine down"
+    factor: ClassVar[type[_Factor]] = _CosineFactor
+
+
+class Linear(Falling):
+    """Down along a straight line."""
+
+    name: ClassVar[str] = "linear"
+    summary: ClassVar[str] = "linear warm-up, then a straight line down"
+    factor: ClassVar[type[_Factor]] = _LinearFactor
+
+
+class Plateau(Schedule):
+    """Multiply the rate by `factor` when the training loss has not fallen for `patience` epochs (as published)."""
+
+    name: ClassVar[str] = "plateau"
+    summary: ClassVar[str] = "smaller steps when the training loss stops falling"
+    watches_loss: ClassVar[bool] = True
+
+    patience: int = Field(50, ge=0)
+    factor: float = Field(0.9, gt=0, lt=1)
+    least: float = Field(1e-6, ge=0, description="smallest rate")
+
+    @override
+    def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+        return ReduceLROnPlateau(
+            optimizer, mode="min", patience=self.patience, factor=self.factor, min_lr=self.least
+        )
+
+
+SCHEDULES: dict[str, type[Schedule]] = {kind.name: kind for kind in (Constant, Cosine, Linear, Plateau)}

@@ -11,8 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ordinate.lab.evaluation.cost import operations, peak_bytes, seconds_of
 from ordinate.lab.seeds import generator
 from ordinate.lab.threads import threads
-from ordinate.lab.training.ensemble import loss
-from ordinate.lab.training.member import DTYPES
+from ordinate.lab.training.member import DTYPES, loss
 from ordinate.lab.training.recipe import Recipe
 from ordinate.models import build_model
 

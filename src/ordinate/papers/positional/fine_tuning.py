@@ -22,8 +22,8 @@ from ordinate.lab.runs import Run, Store
 from ordinate.lab.runs.lock import in_turn
 from ordinate.lab.seeds import derive
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.limits import resolve_device
-from ordinate.lab.training.member import draw_tests, point_name
+from ordinate.lab.training.machine import resolve_device
+from ordinate.lab.training.measured import draw_tests, point_name
 from ordinate.papers.positional.gpt2 import FineTuning
 from ordinate.papers.positional.prompts import ANSWER, AnswerPoint, judge_answers, read_answer, write_prompts
 
