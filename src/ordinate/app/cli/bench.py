@@ -9,6 +9,7 @@ import typer
 import ordinate
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_number
 
 
 def bench(
@@ -54,8 +55,6 @@ def _find_checkout() -> None:
 
 
 def _row(row: dict[str, Any]) -> list[object]:
-    from ordinate.lab.report.numbers import show_number
-
     def show(value: Any) -> str:
         return show_number(value) if isinstance(value, int | float) else str(value or "")
 

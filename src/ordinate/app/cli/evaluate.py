@@ -8,6 +8,7 @@ import typer
 
 from ordinate.app.cli.options import ModelName, Seed, StoreFolder
 from ordinate.app.cli.output import Result, Table
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.zoo.opened import Scores
@@ -59,7 +60,6 @@ def evaluate(
 
 def _shown(scores: "Scores") -> Iterator[Table | str]:
     from ordinate.lab.evaluation.points import metric_of_task
-    from ordinate.lab.report.numbers import show_number
 
     found = scores.model
     at_step = "" if found.step is None else f" at step {found.step}"

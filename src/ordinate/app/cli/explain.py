@@ -8,6 +8,7 @@ import typer
 
 from ordinate.app.cli.options import Json, ModelName, Seed, StoreFolder
 from ordinate.app.cli.output import Result, Table
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.explain import Ablation, Explanation
@@ -105,8 +106,6 @@ def _sample(task: "Task", text: str | None, length: int | None, seed: int) -> "B
 
 def _outputs(explanation: "Explanation") -> Iterator[Table]:
     """A row for every output; of a long answer only wrong ones, as far as they fit."""
-    from ordinate.lab.report.numbers import show_number
-
     numbered = list(enumerate(explanation.outputs))
     if len(numbered) > MOST_ROWS:
         numbered = [(n, output) for n, output in numbered if not output.correct][:MOST_ROWS]
@@ -131,8 +130,6 @@ def _outputs(explanation: "Explanation") -> Iterator[Table]:
 
 def _strongest(explanation: "Explanation", row: Any) -> str:
     """The inputs with the largest numbers, largest first."""
-    from ordinate.lab.report.numbers import show_number
-
     values, tokens = row.topk(min(STRONGEST, len(row)))
     named = [
         f"{explanation.tokens[token].label} ({show_number(round(value, 3))})"
@@ -143,8 +140,6 @@ def _strongest(explanation: "Explanation", row: Any) -> str:
 
 
 def _ablation(ablation: "Ablation") -> Table:
-    from ordinate.lab.report.numbers import show_number
-
     rows = [
         [row.part, row.kind, f"{row.accuracy:.3f}", f"{row.change:+.3f}", show_number(row.loss)]
         for row in ablation.rows

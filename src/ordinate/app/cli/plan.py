@@ -7,6 +7,7 @@ import typer
 
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
+from ordinate.lab.report.numbers import show_number
 
 
 def plan(
@@ -24,7 +25,6 @@ def plan(
     from ordinate.app.cli.output import counted
     from ordinate.app.cli.progress import SearchProgress
     from ordinate.app.cli.reproduce import choose_figures
-    from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs import environment
     from ordinate.papers import FIGURES
     from ordinate.papers.plan import Gpu

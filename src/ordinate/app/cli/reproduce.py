@@ -12,6 +12,7 @@ import typer
 from ordinate.app.cli.options import Address, EngineName, Json, Workers
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_interval, show_number
 
 SIGNS = {
     "supported": "✓ supported",
@@ -135,8 +136,6 @@ def _verdicts(results: Sequence[Any], scale: str) -> Iterator[Table | str]:
 
 
 def _verdict_row(claim: Any) -> list[str]:
-    from ordinate.lab.report.numbers import show_interval, show_number
-
     return [
         SIGNS[claim.verdict],
         claim.sentence,

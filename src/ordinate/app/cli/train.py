@@ -10,6 +10,7 @@ import typer
 
 from ordinate.app.cli.output import Result, Table, note
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_interval, show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.runs import Run
@@ -110,7 +111,6 @@ def shown_runs(runs: "Sequence[Run]") -> Iterator[Table | str]:
     from ordinate.lab.evaluation.claims import FEWEST_SEEDS, seeds_note
     from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.evaluation.statistics import summarise
-    from ordinate.lab.report.numbers import show_interval, show_number
 
     facts = [run.facts() for run in runs]
     metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
@@ -144,6 +144,4 @@ def _seen(facts: Sequence[dict[str, Any]]) -> int | None:
 
 
 def _score(facts: dict[str, Any], point: str) -> str:
-    from ordinate.lab.report.numbers import show_number
-
     return "failed" if facts["status"] == "failed" else show_number(facts["scores"].get(point))
