@@ -13,7 +13,7 @@ from ordinate.errors import OrdinateError, nearest
 from ordinate.lab.report.numbers import show_interval, show_number
 
 if TYPE_CHECKING:
-    from ordinate.lab.runs import Run
+    pass
 
 ABREAST = 8
 """Seeds side by side in one table."""
@@ -59,6 +59,7 @@ def train(
 
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.evaluation.claims import seeds_note
+    from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.runs import Store, keep_freed_memory
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
@@ -90,7 +91,8 @@ def train(
             feed.end({run.seed: run.status for run in done})
     if not first:
         return None
-    failed = [run.seed for run in done if run.status == "failed"]
+    facts = [run.facts() for run in done]
+    failed = [run["seed"] for run in facts if run["status"] == "failed"]
     if not progress.reported and not failed:
         note("nothing was left to train: these runs were done before")
     document = {
@@ -98,50 +100,41 @@ def train(
         "task": chosen.task.name,
         "model": chosen.model.name,
         "store": str(out),
-        "seeds": [run.seed for run in done],
+        "seeds": list(numbers),
         "failed": failed,
         "note": seeds_note(len(done)),
-        "runs": [run.facts() for run in done],
+        "runs": facts,
     }
-    return Result(document, shown_runs(done), failed=len(failed) == len(done))
+    return Result(document, _shown(facts, metric_of_task(chosen.task.name)), failed=len(failed) == len(done))
 
 
-def shown_runs(runs: "Sequence[Run]") -> Iterator[Table | str]:
+def _shown(facts: Sequence[dict[str, Any]], metric: str) -> Iterator[Table | str]:
     """Scores (rows: points; columns: seeds), what failed, and the folders."""
     from ordinate.lab.evaluation.claims import FEWEST_SEEDS, seeds_note
-    from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.evaluation.statistics import summarise
 
-    facts = [run.facts() for run in runs]
-    metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
-    points = list(dict.fromkeys(name for f in facts for name in f["scores"]))
+    points = list(dict.fromkeys(name for f in facts for name in f["scores"])) or ["validation"]
     for first in range(0, len(facts), ABREAST):
         part = facts[first : first + ABREAST]
         headers = [metric, *(f"seed {f['seed']}" for f in part)]
-        rows = [[point, *(_score(f, point) for f in part)] for point in points or ["validation"]]
+        rows = [[point] for point in points]
+        for row, point in zip(rows, points, strict=True):
+            for f in part:
+                row.append("failed" if f["status"] == "failed" else show_number(f["scores"].get(point)))
         if first + ABREAST >= len(facts) and len(facts) >= FEWEST_SEEDS:
             headers.append("median [95 % interval]")
-            for row, point in zip(rows, points, strict=False):
+            for row, point in zip(rows, points, strict=True):
                 values = [float(f["scores"].get(point, math.nan)) for f in facts]
                 row.append(show_interval(summarise(values).interval))
-        rows = [row + [""] * (len(headers) - len(row)) for row in rows]
         yield Table(headers, rows)
     for f in facts:
         if f["status"] == "failed":
-            yield (f"seed {f['seed']} failed: {f['error']}")
-    first_facts = facts[0]
-    yield (f"{show_number(first_facts['parameters'])} parameters, {show_number(_seen(facts))} samples seen")
+            yield f"seed {f['seed']} failed: {f['error']}"
+    seen = max((f["samples_seen"] for f in facts if f["samples_seen"] is not None), default=None)
+    yield f"{show_number(facts[0]['parameters'])} parameters, {show_number(seen)} samples seen"
     if any(f["averaged"] for f in facts):
-        yield ("measured with averaged weights")
+        yield "measured with averaged weights"
     if note := seeds_note(len(facts)):
-        yield (note)
+        yield note
     for f in facts:
-        yield (f"{f['status']:8} {f['path']}")
-
-
-def _seen(facts: Sequence[dict[str, Any]]) -> int | None:
-    return max((f["samples_seen"] for f in facts if f["samples_seen"] is not None), default=None)
-
-
-def _score(facts: dict[str, Any], point: str) -> str:
-    return "failed" if facts["status"] == "failed" else show_number(facts["scores"].get(point))
+        yield f"{f['status']:8} {f['path']}"

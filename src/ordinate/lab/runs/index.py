@@ -30,12 +30,7 @@ T = TypeVar("T")
 
 
 class Index:
-    """The table of all runs under `root`.
-
-    >>> index = Index(Path("runs"))                                          # doctest: +SKIP
-    >>> index.select(name="sum-*", where={"training.batch": 256})            # doctest: +SKIP
-    [RunRecord(id='sum-positional-1a2b3c4d5e/seed-0', ...)]
-    """
+    """The table of all runs under `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

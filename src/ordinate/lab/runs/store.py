@@ -51,11 +51,7 @@ class Store:
         return f"Store({str(self.root)!r})"
 
     def open(self, recipe: dict[str, Any], seed: int) -> Run:
-        """Return the run of `recipe` with `seed`, making its folder when it is new.
-
-        >>> Store("runs").open(recipe, seed=3).status     # doctest: +SKIP
-        'new'
-        """
+        """Return the run of `recipe` with `seed`, making its folder when it is new."""
         name = check_name(recipe.get("name"))
         check_seed(seed)
         recipe = _for_toml(recipe, "")

@@ -1,6 +1,7 @@
 """Optimisers, and schedules of their learning rate, as kinds that a recipe names."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -27,37 +28,26 @@ class Optimizer(Kind):
         """Attach to parameters."""
 
 
-class Adam(Optimizer):
-    """Adam (Kingma and Ba 2015)."""
+class Adam(Optimizer, name="adam", summary="Adam; weight decay is added to the gradient"):
+    """Adam (Kingma and Ba 2015): PyTorch's own, fused."""
 
-    name: ClassVar[str] = "adam"
-    summary: ClassVar[str] = "Adam; weight decay is added to the gradient"
+    algorithm: ClassVar[Callable[..., torch.optim.Optimizer]] = torch.optim.Adam
 
     @override
     def build(self, parameters: Any) -> torch.optim.Optimizer:
-        return torch.optim.Adam(
+        return self.algorithm(
             parameters, self.learning_rate, self.betas, weight_decay=self.weight_decay, fused=True
         )
 
 
-class AdamW(Optimizer):
+class AdamW(
+    Adam, name="adamw", summary="Adam; weight decay shrinks the weights directly", algorithm=torch.optim.AdamW
+):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
-    name: ClassVar[str] = "adamw"
-    summary: ClassVar[str] = "Adam; weight decay shrinks the weights directly"
 
-    @override
-    def build(self, parameters: Any) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(
-            parameters, self.learning_rate, self.betas, weight_decay=self.weight_decay, fused=True
-        )
-
-
-class Muon(Optimizer):
+class Muon(Optimizer, name="muon", summary="matrices take orthogonal steps, all else those of adamw"):
     """AdamW, but for matrices, whose step is made orthogonal (`ordinate.lab.training.muon`)."""
-
-    name: ClassVar[str] = "muon"
-    summary: ClassVar[str] = "matrices take orthogonal steps, all else those of adamw"
 
     momentum: float = Field(0.95, ge=0, lt=1, description="of the gradients of matrices")
     smallest: int = Field(64, ge=1, description="rows and columns that a matrix has at least")
@@ -93,11 +83,8 @@ class _One:
         return 1.0
 
 
-class Constant(Schedule):
+class Constant(Schedule, name="constant", summary="the learning rate stays"):
     """The rate stays."""
-
-    name: ClassVar[str] = "constant"
-    summary: ClassVar[str] = "the learning rate stays"
 
     @override
     def build(self, optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
@@ -146,28 +133,23 @@ class _LinearFactor(_Factor):
         return 1 - done
 
 
-class Cosine(Falling):
+class Cosine(Falling, name="cosine", summary="linear warm-up, then half a cosine down", factor=_CosineFactor):
     """Down along half a cosine."""
 
-    name: ClassVar[str] = "cosine"
-    summary: ClassVar[str] = "linear warm-up, then half a cosine down"
-    factor: ClassVar[type[_Factor]] = _CosineFactor
 
-
-class Linear(Falling):
+class Linear(
+    Falling, name="linear", summary="linear warm-up, then a straight line down", factor=_LinearFactor
+):
     """Down along a straight line."""
 
-    name: ClassVar[str] = "linear"
-    summary: ClassVar[str] = "linear warm-up, then a straight line down"
-    factor: ClassVar[type[_Factor]] = _LinearFactor
 
-
-class Plateau(Schedule):
+class Plateau(
+    Schedule,
+    name="plateau",
+    summary="smaller steps when the training loss stops falling",
+    watches_loss=True,
+):
     """Multiply the rate by `factor` when the training loss has not fallen for `patience` epochs (as published)."""
-
-    name: ClassVar[str] = "plateau"
-    summary: ClassVar[str] = "smaller steps when the training loss stops falling"
-    watches_loss: ClassVar[bool] = True
 
     patience: int = Field(50, ge=0)
     factor: float = Field(0.9, gt=0, lt=1)
