@@ -25,10 +25,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 STATUSES = ("new", "running", "done", "failed")
 
 
-def _kind(kind: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kind)
-
-
 def _is_seeds(value: object) -> bool:
     return isinstance(value, list) and all(map(is_whole, value))
 
@@ -37,11 +33,11 @@ def _is_scores(value: object) -> bool:
     return isinstance(value, dict) and all(map(is_number, value.values()))
 
 
-_CHECKS: dict[str, Callable[[object], bool]] = {
+_CHECKS: dict[str, type | Callable[[object], bool]] = {
     **dict.fromkeys(("version", "step", "steps", "parameters", "samples_seen"), is_whole),
-    **dict.fromkeys(("created", "updated", "error"), _kind(str)),
-    **dict.fromkeys(("environment", "picked"), _kind(dict)),
-    "averaged": _kind(bool),
+    **dict.fromkeys(("created", "updated", "error"), str),
+    **dict.fromkeys(("environment", "picked"), dict),
+    "averaged": bool,
     "seconds": is_number,
     "scores": _is_scores,
     "together": _is_seeds,
@@ -110,9 +106,12 @@ def fault_of(facts: dict[str, Any]) -> str | None:
     >>> fault_of({"step": -1})
     'step is -1'
     """
-    for key, is_right in _CHECKS.items():
-        if facts.get(key) is not None and not is_right(facts[key]):
-            return f"{key} is {reprlib.repr(facts[key])}"
+    for key, check in _CHECKS.items():
+        value = facts.get(key)
+        if value is None:
+            continue
+        if not (isinstance(value, check) if isinstance(check, type) else check(value)):
+            return f"{key} is {reprlib.repr(value)}"
     status = facts.get("status", "new")
     if not isinstance(status, str):
         return f"status is {reprlib.repr(status)}"

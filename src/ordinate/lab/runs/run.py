@@ -94,7 +94,7 @@ class Run:
 
     def facts(self) -> dict[str, Any]:
         """What is known of the run, for JSON; the keys are stable."""
-        record = self.record()
+        record, evaluation = self.record(), self._named("results", "evaluation", ".json")
         kept = ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
         return {
             "id": self.id,
@@ -102,7 +102,7 @@ class Run:
             "path": str(self.path),
             **{key: record.get(key) for key in kept},
             "scores": record.get("scores") or {},
-            "evaluation": self.read_result("evaluation") if "evaluation" in self.results() else [],
+            "evaluation": read_json(evaluation) if evaluation.exists() else [],
         }
 
     def update(self, **facts: Any) -> None:

@@ -6,6 +6,7 @@ recipes share a folder whatever the order of their keys, and any difference make
 
 import hashlib
 from difflib import get_close_matches
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,11 @@ class Store:
 
     def __init__(self, root: Pathish = "runs") -> None:
         self.root = Path(root)
-        self.index = Index(self.root)
+
+    @cached_property
+    def index(self) -> Index:
+        """The table of all runs, kept beside them."""
+        return Index(self.root)
 
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
