@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Seed, TaskOptions
+from ordinate.app.cli.options import Seed, TaskOptions, chosen_task
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 from ordinate.lab.report.numbers import show_number
@@ -35,7 +35,6 @@ def discover(
     """
     import torch
 
-    from ordinate.app.cli.options import chosen_task
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.structure.discovery import discover as find
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.app.cli.options import ModelName, Seed, StoreFolder
+from ordinate.app.cli.options import ModelName, Seed, Step, StoreFolder
 from ordinate.app.cli.output import Result, Table
 from ordinate.lab.report.numbers import show_number
 
@@ -34,7 +34,7 @@ def evaluate(
     count: Annotated[
         int | None, typer.Option(help="Samples at every point; default as in the recipe.")
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    step: Step = None,
     seed: Seed = 0,
     store: StoreFolder = None,
 ) -> Result:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json, ModelName, Seed, StoreFolder
+from ordinate.app.cli.options import Json, ModelName, Seed, Step, StoreFolder
 from ordinate.app.cli.output import Result, Table
 from ordinate.lab.report.numbers import show_number
 
@@ -37,7 +37,7 @@ def explain(
         bool, typer.Option("--ablate", help="Also set layers, heads and classes to zero and measure again.")
     ] = False,
     count: Annotated[int, typer.Option(min=1, help="Samples that --ablate measures on.")] = 256,
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    step: Step = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the page and pictures; default explanation."),
