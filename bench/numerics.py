@@ -22,7 +22,7 @@ from ordinate.lab.tasks import Batch
 from ordinate.lab.threads import threads
 from ordinate.lab.training import Adam, Recipe
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.ensemble import ensemble_losses
+from ordinate.lab.training.member import ensemble_losses
 from ordinate.models import build_model
 
 SUMMARY = "largest difference of losses from the textbook's, from equal weights on equal batches"

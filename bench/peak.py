@@ -13,7 +13,7 @@ from ordinate.lab.evaluation.cost import alternate, operations
 from ordinate.lab.threads import threads
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.ensemble import ensemble_losses
+from ordinate.lab.training.member import ensemble_losses
 from ordinate.models import build_model
 
 SUMMARY = "share of the float32 matrix-product peak that a training step reaches on one thread"

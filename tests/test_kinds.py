@@ -5,7 +5,7 @@ import pytest
 from ordinate.encodings import ENCODINGS, OneHot, Sinusoidal
 from ordinate.errors import OrdinateError
 from ordinate.kinds import choose
-from ordinate.lab.training.schedule import SCHEDULES, Cosine
+from ordinate.lab.training.optimizer import SCHEDULES, Cosine
 
 KNOWN = ", ".join(sorted(ENCODINGS))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ordinate.lab.evaluation.claims import AtLeast, AtMost
-from ordinate.lab.training.limits import check_measured
+from ordinate.lab.training.measured import check_measured
 from ordinate.models import build_model
 from ordinate.papers import FIGURES, rewrite_report
 from ordinate.papers.aims import Expresses, Found, Leads, Place, Ratio, Shows, Steeper, Widens

@@ -11,7 +11,7 @@ from ordinate.attention import Content, ContentClass
 from ordinate.lab.report.style import look_of
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe
-from ordinate.lab.training.limits import check_measured
+from ordinate.lab.training.measured import check_measured
 from ordinate.models import build_model
 from ordinate.papers import FIGURES
 from ordinate.papers.aims import Beats, Point

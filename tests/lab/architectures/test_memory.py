@@ -26,8 +26,8 @@ from ordinate.lab.architectures import MODELS, Dp, DpFree, Hard, Memory, NoNorm,
 from ordinate.lab.architectures.memory_attention import hard_weights
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Recipe, train
-from ordinate.lab.training.ensemble import ensemble_losses
-from ordinate.lab.training.limits import ensemble_bytes
+from ordinate.lab.training.machine import ensemble_bytes
+from ordinate.lab.training.member import ensemble_losses
 from ordinate.models import build_model
 
 TASK = make_task("fixed-memory", length=12, lags=(1, 3))

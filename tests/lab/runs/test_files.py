@@ -14,12 +14,12 @@ from ordinate.lab.runs.files import (
     is_complete,
     read_json,
     read_tensors,
+    sealed,
     write_bytes,
     write_json,
     write_tensors,
     write_text,
 )
-from ordinate.lab.runs.seal import sealed
 
 
 def names(folder):

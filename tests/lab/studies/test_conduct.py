@@ -195,7 +195,7 @@ together = 2
     def test_a_search_in_python_proposes_recipes_itself(self, tmp_path):
         pytest.importorskip("optuna", reason="optuna is not installed: pip install 'ordinate[search]'")
         from ordinate.lab.studies import Search, StudyPlan
-        from ordinate.lab.studies.results import best
+        from ordinate.lab.studies.findings import best
 
         base = read_plan(write(tmp_path, TINY)).recipes.known()[0].to_dict()
 

@@ -7,7 +7,7 @@ import torch
 
 from ordinate.lab.architectures import Positional, Standard
 from ordinate.lab.training import Recipe, train
-from ordinate.lab.training.ensemble import loss
+from ordinate.lab.training.member import loss
 
 
 def recipe(model="positional", name="small", **training):

@@ -8,7 +8,7 @@ from ordinate.lab.architectures import Positional
 from ordinate.lab.runs import Store
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Evaluation, Recipe, Training, load_model, starting_from, train
-from ordinate.lab.training.initial import add_noise, weights_file
+from ordinate.lab.training.weights import add_noise, weights_file
 from ordinate.models import build_model
 
 RECIPE = Recipe(

@@ -5,7 +5,7 @@ import torch
 
 from ordinate.errors import OrdinateError
 from ordinate.lab.training import Recipe, train
-from ordinate.lab.training.limits import check_memory, resolve_device
+from ordinate.lab.training.machine import check_memory, resolve_device
 
 RECIPE = Recipe.parse(
     {

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from ordinate.lab.architectures import Positional
 from ordinate.lab.tasks import make_task
-from ordinate.lab.training.ensemble import loss
-from ordinate.lab.training.parallel import World
+from ordinate.lab.training.machine import World
+from ordinate.lab.training.member import loss
 from ordinate.models import build_model
 
 TASK = make_task("sum", length=3)

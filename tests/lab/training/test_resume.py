@@ -13,7 +13,7 @@ import torch
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store
 from ordinate.lab.training import Recipe, load_model, train
-from ordinate.lab.training.interrupt import Stopped
+from ordinate.lab.training.machine import Stopped
 
 
 def recipe(every=25, **training):

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from ordinate.lab.training.optimizer import OPTIMIZERS, Adam, AdamW
-from ordinate.lab.training.schedule import Constant, Cosine, Linear, Plateau
+from ordinate.lab.training.optimizer import OPTIMIZERS, Adam, AdamW, Constant, Cosine, Linear, Plateau
 
 
 def rates(schedule, steps=100, losses=None):

@@ -103,7 +103,7 @@ def test_tensorboard_files_hold_what_the_run_holds(recipe, tmp_path, capsys):
 
 def test_mlflow_keeps_a_run_in_sqlite_and_finds_it_again(tmp_path):
     mlflow = pytest.importorskip("mlflow", reason="mlflow, the extra mlflow, is not installed")
-    from ordinate.lab.training.sinks.mlflow import MLflow
+    from ordinate.lab.training.sinks import MLflow
 
     uri = f"sqlite:///{tmp_path / 'ml.db'}"
     subject = Subject("tiny", {"training.steps": 20}, {0: "tiny-1/seed-0"})

@@ -8,7 +8,7 @@ from ordinate.lab.seeds import derive
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Linear, Recipe, load_model, train
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.ensemble import loss
+from ordinate.lab.training.member import loss
 from ordinate.models import build_model
 from tests.lab.training.test_resume import Stop, assert_same_course
 

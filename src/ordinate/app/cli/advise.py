@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Seed, TaskOptions
+from ordinate.app.cli.options import Seed, TaskOptions, chosen_task
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 
@@ -55,7 +55,6 @@ def advise(
 
 def _chosen(task: str | None, function: str | None, options: list[str] | None) -> "Task":
     """The task, or the function as one."""
-    from ordinate.app.cli.options import chosen_task
     from ordinate.lab.training.recipe import apply_change
     from ordinate.papers.theory.advice import function_task
 

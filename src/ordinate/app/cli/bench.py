@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 import ordinate
-from ordinate.app.cli.output import Result, Table
+from ordinate.app.cli.output import Result, Table, note
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_number
 
 
 def bench(
@@ -19,8 +20,6 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: proves the path only.")] = False,
 ) -> Result:
     """Measure speed and memory side by side with textbook code; a target that is missed fails."""
-    from ordinate.app.cli.output import note
-
     _find_checkout()
     from bench import FULL, QUICK, SECTIONS, run_sections
 
@@ -54,8 +53,6 @@ def _find_checkout() -> None:
 
 
 def _row(row: dict[str, Any]) -> list[object]:
-    from ordinate.lab.report.numbers import show_number
-
     def show(value: Any) -> str:
         return show_number(value) if isinstance(value, int | float) else str(value or "")
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import TaskOptions
+from ordinate.app.cli.options import TaskOptions, chosen_task
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 from ordinate.lab.toml import parse_toml
@@ -61,8 +61,6 @@ def relations(
         return _list("relations", found, "name", "summary", "options")
     if task is None:
         raise OrdinateError("--show needs the tokens of a task: add --task addition")
-
-    from ordinate.app.cli.options import chosen_task
 
     relation = choose(read_toml(shown), RELATIONS, "relation")
     chosen = chosen_task(task, options, length)

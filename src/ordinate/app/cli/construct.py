@@ -8,6 +8,7 @@ import typer
 from ordinate.app.cli.options import TaskOptions
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
+from ordinate.lab.report.numbers import show_number
 
 Heads = Annotated[int, typer.Option(min=1, help="Attention heads.")]
 BiasName = Annotated[str, typer.Option("--bias", help="How heads fall with the lag: lin or log.")]
@@ -128,7 +129,6 @@ def read_lags(text: str) -> list[int]:
 
 
 def _fixed(document: dict[str, Any]) -> Iterator[Table | str]:
-    from ordinate.lab.report.numbers import show_number
     from ordinate.papers.theory.evaluate import LISTED
 
     lags, model = ", ".join(map(str, document["lags"])), document["model"]
@@ -146,8 +146,6 @@ def _fixed(document: dict[str, Any]) -> Iterator[Table | str]:
 
 
 def _adaptive(document: dict[str, Any]) -> Iterator[Table | str]:
-    from ordinate.lab.report.numbers import show_number
-
     target, model = document["target"], document["model"]
     yield (
         f"{target['memories']} memories, {target['nesting']} nested: {document['layers']} layers of "
@@ -169,8 +167,6 @@ def _adaptive(document: dict[str, Any]) -> Iterator[Table | str]:
 
 
 def _constructions(document: dict[str, Any], errors: str, title: str = "") -> Table:
-    from ordinate.lab.report.numbers import show_number
-
     headers = ["slopes", "coefficients", "range", errors, "largest", "digits", "in float64"]
     rows = [
         [
@@ -206,14 +202,10 @@ def _power(row: dict[str, Any]) -> str:
 
 
 def _bounds(document: dict[str, Any]) -> str:
-    from ordinate.lab.report.numbers import show_number
-
     bounds = ", ".join(f"C({n}) {show_number(bound)}" for n, bound in document["bounds"].items())
     return f"error at most {bounds}; the C are not known"
 
 
 def _memory_errors(model: dict[str, Any]) -> str:
-    from ordinate.lab.report.numbers import show_number
-
     errors = ", ".join(map(show_number, model["memory_errors"]))
     return f"  largest error at each memory, measured in float64: {errors}"

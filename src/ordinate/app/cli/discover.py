@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Seed, TaskOptions
+from ordinate.app.cli.options import Seed, TaskOptions, chosen_task
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.structure.discovery import Discovery, Evidence
@@ -34,7 +35,6 @@ def discover(
     """
     import torch
 
-    from ordinate.app.cli.options import chosen_task
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.structure.discovery import discover as find
 
@@ -79,7 +79,6 @@ def evidence_rows(evidence: "Evidence", threshold: float) -> tuple[list[list[str
     >>> evidence_rows(Evidence("first", "window", rates, (0, 1)), 0.1)[1]
     '10 more, all 0'
     """
-    from ordinate.lab.report.numbers import show_number
     from ordinate.lab.structure.discovery import strongest
 
     shown = [(d, rate) for d, rate in strongest(evidence, ROWS) if rate > 0]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.app.cli.options import ModelName, Seed, StoreFolder
+from ordinate.app.cli.options import ModelName, Seed, Step, StoreFolder
 from ordinate.app.cli.output import Result, Table
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.zoo.opened import Scores
@@ -33,7 +34,7 @@ def evaluate(
     count: Annotated[
         int | None, typer.Option(help="Samples at every point; default as in the recipe.")
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    step: Step = None,
     seed: Seed = 0,
     store: StoreFolder = None,
 ) -> Result:
@@ -59,7 +60,6 @@ def evaluate(
 
 def _shown(scores: "Scores") -> Iterator[Table | str]:
     from ordinate.lab.evaluation.points import metric_of_task
-    from ordinate.lab.report.numbers import show_number
 
     found = scores.model
     at_step = "" if found.step is None else f" at step {found.step}"

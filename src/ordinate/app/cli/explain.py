@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.app.cli.options import Json, ModelName, Seed, StoreFolder
+from ordinate.app.cli.options import Json, ModelName, Seed, Step, StoreFolder
 from ordinate.app.cli.output import Result, Table
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.explain import Ablation, Explanation
@@ -36,7 +37,7 @@ def explain(
         bool, typer.Option("--ablate", help="Also set layers, heads and classes to zero and measure again.")
     ] = False,
     count: Annotated[int, typer.Option(min=1, help="Samples that --ablate measures on.")] = 256,
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    step: Step = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the page and pictures; default explanation."),
@@ -105,8 +106,6 @@ def _sample(task: "Task", text: str | None, length: int | None, seed: int) -> "B
 
 def _outputs(explanation: "Explanation") -> Iterator[Table]:
     """A row for every output; of a long answer only wrong ones, as far as they fit."""
-    from ordinate.lab.report.numbers import show_number
-
     numbered = list(enumerate(explanation.outputs))
     if len(numbered) > MOST_ROWS:
         numbered = [(n, output) for n, output in numbered if not output.correct][:MOST_ROWS]
@@ -131,8 +130,6 @@ def _outputs(explanation: "Explanation") -> Iterator[Table]:
 
 def _strongest(explanation: "Explanation", row: Any) -> str:
     """The inputs with the largest numbers, largest first."""
-    from ordinate.lab.report.numbers import show_number
-
     values, tokens = row.topk(min(STRONGEST, len(row)))
     named = [
         f"{explanation.tokens[token].label} ({show_number(round(value, 3))})"
@@ -143,8 +140,6 @@ def _strongest(explanation: "Explanation", row: Any) -> str:
 
 
 def _ablation(ablation: "Ablation") -> Table:
-    from ordinate.lab.report.numbers import show_number
-
     rows = [
         [row.part, row.kind, f"{row.accuracy:.3f}", f"{row.change:+.3f}", show_number(row.loss)]
         for row in ablation.rows

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.options import StoreFolder
+from ordinate.app.cli.options import Step, StoreFolder
 from ordinate.app.cli.output import Result
 from ordinate.errors import OrdinateError
 
@@ -18,7 +18,7 @@ def export(
         str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or its folder.")
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write, not there yet.")],
-    step: Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")] = None,
+    step: Step = None,
     store: StoreFolder = None,
 ) -> Result:
     """Write config, weights and a card, for `AutoModel.from_pretrained` of transformers."""

@@ -23,6 +23,7 @@ ModelName = Annotated[
         help="Id of a run or the beginning of one, its folder, that of a compiled program, or a model of the package.",
     ),
 ]
+Step = Annotated[int | None, typer.Option(help="Step of the checkpoint; default the last.")]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST, help="Seed of the random numbers.")]
 TaskOptions = Annotated[
     list[str] | None,

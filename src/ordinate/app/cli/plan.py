@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.output import Result, Table
+from ordinate.app.cli.output import Result, Table, counted
 from ordinate.errors import OrdinateError
+from ordinate.lab.report.numbers import show_number
 
 
 def plan(
@@ -21,10 +22,8 @@ def plan(
     days: Annotated[float, typer.Option(min=0.01, help="Time in which all must end.")] = 1.0,
 ) -> Result:
     """Count and time a step of every recipe, and add up runs, memory, hours here and hours on GPUs."""
-    from ordinate.app.cli.output import counted
     from ordinate.app.cli.progress import SearchProgress
     from ordinate.app.cli.reproduce import choose_figures
-    from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs import environment
     from ordinate.papers import FIGURES
     from ordinate.papers.plan import Gpu

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.app.cli.output import Result
+from ordinate.app.cli.output import Result, counted, note
 from ordinate.errors import OrdinateError
 
 if TYPE_CHECKING:
@@ -110,7 +110,6 @@ def _reproductions(folder: Path) -> _Subject | None:
 
 def _runs(folder: Path) -> _Subject | None:
     """One run, all seeds of a recipe, or all recipes of a store; what cannot be read is named."""
-    from ordinate.app.cli.output import counted, note
     from ordinate.lab.report.run_pages import stored_runs
 
     found = stored_runs(folder)

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ordinate.app.cli.options import Address, EngineName, Json, Workers
-from ordinate.app.cli.output import Result, Table
+from ordinate.app.cli.output import Result, Table, counted, note, show
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_interval, show_number
 
 SIGNS = {
     "supported": "✓ supported",
@@ -46,7 +47,6 @@ def reproduce(
     published setting. The same command again goes on where it was stopped, with the same engine or another. What a
     figure computes without training is computed here, whatever the engine.
     """
-    from ordinate.app.cli.output import counted, note, show
     from ordinate.papers import FIGURES
 
     chosen = choose_figures(figure, FIGURES)
@@ -121,8 +121,6 @@ def verdict_facts(results: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _verdicts(results: Sequence[Any], scale: str) -> Iterator[Table | str]:
     """One table of all claims, and how many got which verdict."""
-    from ordinate.app.cli.output import counted
-
     rows = [
         [result.document["figure"], *_verdict_row(claim)] for result in results for claim in result.claims
     ]
@@ -135,8 +133,6 @@ def _verdicts(results: Sequence[Any], scale: str) -> Iterator[Table | str]:
 
 
 def _verdict_row(claim: Any) -> list[str]:
-    from ordinate.lab.report.numbers import show_interval, show_number
-
     return [
         SIGNS[claim.verdict],
         claim.sentence,

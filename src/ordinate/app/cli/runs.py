@@ -10,6 +10,7 @@ import typer
 from ordinate.app.cli.options import StoreFolder
 from ordinate.app.cli.output import Result, Table, note
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.runs import Run, RunRecord, Store
@@ -131,7 +132,6 @@ def _list(store: "Store", records: Sequence["RunRecord"]) -> Result:
 
 def _listed(store: "Store", records: Sequence["RunRecord"]) -> Iterator[Table | str]:
     from ordinate.lab.evaluation.points import metric_of_task
-    from ordinate.lab.report.numbers import show_number
 
     if not records:
         note(f"no runs in {store.root}: ordinate train RECIPE makes some")
@@ -168,8 +168,6 @@ def _averaged(recipe: dict[str, Any]) -> bool:
 
 def _last(scores: dict[str, Any]) -> str:
     """The last point of the last axis, which recipes order from easy to hard."""
-    from ordinate.lab.report.numbers import show_number
-
     points = [name for name in scores if name != "validation"]
     return f"{points[-1]}: {show_number(scores[points[-1]])}" if points else ""
 
@@ -177,7 +175,6 @@ def _last(scores: dict[str, Any]) -> str:
 def _compare(store: "Store", names: list[str]) -> Result:
     """Show settings that differ, and all scores, side by side."""
     from ordinate.lab.evaluation.points import metric_of_task
-    from ordinate.lab.report.numbers import show_number
     from ordinate.lab.runs.record import read_record
     from ordinate.lab.runs.store import flatten, side_by_side
     from ordinate.lab.zoo.opened import find_run

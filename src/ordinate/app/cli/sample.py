@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ordinate.app.cli.options import Axes, Seed, TaskOptions
+from ordinate.app.cli.options import Axes, Seed, TaskOptions, axis_values, chosen_task, whole_length
 from ordinate.app.cli.output import Result, Table
 from ordinate.errors import OrdinateError
 
@@ -30,7 +30,6 @@ def sample(
     seed: Seed = 0,
 ) -> Result:
     """Show samples of a task: the input and its exact answer."""
-    from ordinate.app.cli.options import axis_values, chosen_task, whole_length
     from ordinate.lab.tasks.samples import answered, drawn
 
     chosen = chosen_task(task, options, length)

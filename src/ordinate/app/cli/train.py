@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,9 +10,10 @@ import typer
 
 from ordinate.app.cli.output import Result, Table, note
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_interval, show_number
 
 if TYPE_CHECKING:
-    from ordinate.lab.runs import Run
+    pass
 
 ABREAST = 8
 """Seeds side by side in one table."""
@@ -57,12 +59,13 @@ def train(
 
     from ordinate.app.cli.progress import StepProgress
     from ordinate.lab.evaluation.claims import seeds_note
+    from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.runs import Store, keep_freed_memory
     from ordinate.lab.runs.record import check_seed
     from ordinate.lab.training import Recipe, starting_from
     from ordinate.lab.training import train as train_seeds
-    from ordinate.lab.training.parallel import World
-    from ordinate.lab.training.sinks import open_feed
+    from ordinate.lab.training.machine import World
+    from ordinate.lab.training.sinks import Feed, open_feed
 
     check_seed(seed or 0)
     first = World.here().first
@@ -72,20 +75,24 @@ def train(
     if init is not None:
         chosen = starting_from(chosen, init, Store(out))
     numbers = range(seeds) if seeds is not None else range(seed or 0, (seed or 0) + 1)
-    sinks = (tensorboard, mlflow) if first else (None, None)
-    feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), *sinks)
+    feed_of: AbstractContextManager[Feed | None] = nullcontext()
+    if first and (tensorboard or mlflow):
+        feed_of = open_feed(chosen, numbers, lambda line: note(f"warning: {line}"), tensorboard, mlflow)
     with StepProgress(chosen.name) as progress, feed_of as feed:
 
         def report(**facts: Any) -> None:
             if first:  # of the processes of one training, one speaks
                 progress.report(**facts)
-                feed.report(**facts)
+                if feed is not None:
+                    feed.report(**facts)
 
         done = train_seeds(chosen, numbers, store=Store(out), resume=resume, report=report)
-        feed.end({run.seed: run.status for run in done})
+        if feed is not None:
+            feed.end({run.seed: run.status for run in done})
     if not first:
         return None
-    failed = [run.seed for run in done if run.status == "failed"]
+    facts = [run.facts() for run in done]
+    failed = [run["seed"] for run in facts if run["status"] == "failed"]
     if not progress.reported and not failed:
         note("nothing was left to train: these runs were done before")
     document = {
@@ -93,53 +100,41 @@ def train(
         "task": chosen.task.name,
         "model": chosen.model.name,
         "store": str(out),
-        "seeds": [run.seed for run in done],
+        "seeds": list(numbers),
         "failed": failed,
         "note": seeds_note(len(done)),
-        "runs": [run.facts() for run in done],
+        "runs": facts,
     }
-    return Result(document, shown_runs(done), failed=len(failed) == len(done))
+    return Result(document, _shown(facts, metric_of_task(chosen.task.name)), failed=len(failed) == len(done))
 
 
-def shown_runs(runs: "Sequence[Run]") -> Iterator[Table | str]:
+def _shown(facts: Sequence[dict[str, Any]], metric: str) -> Iterator[Table | str]:
     """Scores (rows: points; columns: seeds), what failed, and the folders."""
     from ordinate.lab.evaluation.claims import FEWEST_SEEDS, seeds_note
-    from ordinate.lab.evaluation.points import metric_of_task
     from ordinate.lab.evaluation.statistics import summarise
-    from ordinate.lab.report.numbers import show_interval, show_number
 
-    facts = [run.facts() for run in runs]
-    metric = metric_of_task(str(runs[0].recipe["task"]["name"]))
-    points = list(dict.fromkeys(name for f in facts for name in f["scores"]))
+    points = list(dict.fromkeys(name for f in facts for name in f["scores"])) or ["validation"]
     for first in range(0, len(facts), ABREAST):
         part = facts[first : first + ABREAST]
         headers = [metric, *(f"seed {f['seed']}" for f in part)]
-        rows = [[point, *(_score(f, point) for f in part)] for point in points or ["validation"]]
+        rows = [[point] for point in points]
+        for row, point in zip(rows, points, strict=True):
+            for f in part:
+                row.append("failed" if f["status"] == "failed" else show_number(f["scores"].get(point)))
         if first + ABREAST >= len(facts) and len(facts) >= FEWEST_SEEDS:
             headers.append("median [95 % interval]")
-            for row, point in zip(rows, points, strict=False):
+            for row, point in zip(rows, points, strict=True):
                 values = [float(f["scores"].get(point, math.nan)) for f in facts]
                 row.append(show_interval(summarise(values).interval))
-        rows = [row + [""] * (len(headers) - len(row)) for row in rows]
         yield Table(headers, rows)
     for f in facts:
         if f["status"] == "failed":
-            yield (f"seed {f['seed']} failed: {f['error']}")
-    first_facts = facts[0]
-    yield (f"{show_number(first_facts['parameters'])} parameters, {show_number(_seen(facts))} samples seen")
+            yield f"seed {f['seed']} failed: {f['error']}"
+    seen = max((f["samples_seen"] for f in facts if f["samples_seen"] is not None), default=None)
+    yield f"{show_number(facts[0]['parameters'])} parameters, {show_number(seen)} samples seen"
     if any(f["averaged"] for f in facts):
-        yield ("measured with averaged weights")
+        yield "measured with averaged weights"
     if note := seeds_note(len(facts)):
-        yield (note)
+        yield note
     for f in facts:
-        yield (f"{f['status']:8} {f['path']}")
-
-
-def _seen(facts: Sequence[dict[str, Any]]) -> int | None:
-    return max((f["samples_seen"] for f in facts if f["samples_seen"] is not None), default=None)
-
-
-def _score(facts: dict[str, Any], point: str) -> str:
-    from ordinate.lab.report.numbers import show_number
-
-    return "failed" if facts["status"] == "failed" else show_number(facts["scores"].get(point))
+        yield f"{f['status']:8} {f['path']}"

@@ -10,6 +10,7 @@ from ordinate.app.cli.options import Seed
 from ordinate.app.cli.output import Result, Table
 from ordinate.app.cli.programs import LISTED, Format, Processors, Reals, number_format, program_of
 from ordinate.errors import OrdinateError, nearest
+from ordinate.lab.report.numbers import show_number
 
 if TYPE_CHECKING:
     from ordinate.lab.programs.verify import Verification
@@ -68,8 +69,6 @@ def _path(what: str) -> Path | None:
 
 
 def _card(card: dict[str, Any]) -> Iterator[Table | str]:
-    from ordinate.lab.report.numbers import show_number
-
     trained = card["kind"] == "trained"
     made = [("program", card["program"]), ("processors", card["n"])] if not trained else []
     if trained:

@@ -24,8 +24,8 @@ from ordinate.app.web.middleware import Json
 from ordinate.app.web.models import LoadedModel, ModelCache, task_facts
 from ordinate.app.web.worker import Worker
 from ordinate.errors import OrdinateError
-from ordinate.lab.evaluation.metrics import symbols_right, within_tolerance
-from ordinate.lab.evaluation.sweep import Model, outputs, run_model, test_set
+from ordinate.lab.evaluation.points import SymbolPoint
+from ordinate.lab.evaluation.sweep import Model, measure, run_model, test_set
 from ordinate.lab.seeds import generator
 from ordinate.lab.tasks import TASKS, Task, make_task
 from ordinate.lab.tasks.arithmetic.base import DigitTask
@@ -89,20 +89,9 @@ def answered(model: Model, task: Task, batch: Batch) -> Written:
 def measured(model: Model, task: Task, length: int, count: int, seed: int) -> dict[str, Any]:
     """The share of right answers, and of right symbols, among some samples of a length."""
     tests = test_set(task, "length", float(length), count=count, seed=seed)
-    whole, single = [], []
-    with torch.no_grad():
-        for output, batch, scored in outputs(model, task, tests):
-            if batch.target.is_floating_point():
-                target = batch.target.to(output.dtype)
-                right = within_tolerance(output, target, scored, relative=TOLERANCE, absolute=TOLERANCE)
-                whole.append(right.double())
-                single.append(right.double())
-            else:
-                symbols = symbols_right(output, batch.target, scored)
-                whole.append(symbols.all(-1).double())
-                single.append(symbols.double().mean(-1))
-    shares = torch.cat(whole)
-    return {"count": len(shares), "exact": float(shares.mean()), "symbols": float(torch.cat(single).mean())}
+    point, _ = measure(model, task, tests, relative=TOLERANCE, absolute=TOLERANCE)
+    symbols = point.symbol_accuracy if isinstance(point, SymbolPoint) else point.accuracy
+    return {"count": point.count, "exact": point.accuracy, "symbols": symbols}
 
 
 def _symbols(task: Task, batch: Batch, answer: Tensor) -> list[str]:

@@ -15,7 +15,8 @@ from typing import Any
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import metric_of_task
 from ordinate.lab.runs import RunRecord, Store, status_now
-from ordinate.lab.runs.plain import canonical, from_json
+from ordinate.lab.runs.plain import canonical
+from ordinate.lab.runs.record import parse_row
 from ordinate.lab.training import Evaluation
 
 FRESH = 0.5
@@ -212,12 +213,9 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], int]:
     for line in data.split(b"\n"):
         if not line.strip():
             continue
-        try:
-            row = from_json(line)
-        except (ValueError, RecursionError):  # the latter where brackets are nested a thousand deep
-            row = None
-        if isinstance(row, dict):
-            rows.append(row)
-        else:
+        row = parse_row(line)
+        if row is None:
             unreadable += 1
+        else:
+            rows.append(row)
     return rows, unreadable

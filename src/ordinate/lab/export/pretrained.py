@@ -22,7 +22,7 @@ from ordinate.lab.runs import Run, write_text
 from ordinate.lab.tasks import Task
 from ordinate.lab.tasks.batch import Answers
 from ordinate.lab.training import Recipe, load_model
-from ordinate.lab.training.ensemble import loss
+from ordinate.lab.training.member import loss
 from ordinate.models import build_model
 from ordinate.models.inputs import Inputs
 

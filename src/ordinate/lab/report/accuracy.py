@@ -6,13 +6,10 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend, shade
+from ordinate.lab.report.curves import doubling, draw_seeds, grid, in_percent, legend, seed_marks, shade
 from ordinate.lab.report.drawing import Panel
-from ordinate.lab.report.style import GREY
 
 DECADES = 15
 """Ranges wider than this get a logarithmic axis,"""
@@ -31,10 +28,7 @@ def accuracy_curves(panels: Sequence[Panel], *, columns: int = 2) -> Figure:
     """
     panels = [replace(panel, percent=True) for panel in panels]
     figure = grid(panels, columns, _accuracies)
-    several = any(len(series.table) > 1 for panel in panels for series in panel.series)
-    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
-    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
-    legend(figure, panels, [band, seed] if several else [], markers=True)
+    legend(figure, panels, seed_marks(panels), markers=True)
     return figure
 
 

@@ -48,6 +48,7 @@ __all__ = [
     "in_percent",
     "legend",
     "logarithmic",
+    "seed_marks",
     "settle",
     "shade",
     "training_curves",
@@ -70,15 +71,19 @@ def value_curves(
     1
     """
     figure = grid(panels, columns, _values, beside)
-    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
-    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
     known = Line2D([], [], label="published median", **_hollow(Look(GREY, "o", "-")))  # type: ignore[arg-type]
     published = any(s.published for panel in panels for s in panel.series)
-    several = any(len(s.table) > 1 for panel in panels for s in panel.series)
-    marks: list[Line2D | Patch] = [band, seed] if several else []
-    marks += [known] if published else []
-    legend(figure, panels, marks, markers=True)
+    legend(figure, panels, [*seed_marks(panels), *([known] if published else [])], markers=True)
     return figure
+
+
+def seed_marks(panels: Sequence[Panel]) -> list[Line2D | Patch]:
+    """What a legend says of the marks of `draw_seeds`; nothing where no model has several seeds."""
+    if all(len(series.table) == 1 for panel in panels for series in panel.series):
+        return []
+    band = Patch(color=GREY, alpha=0.25, lw=0, label="10-90 % of seeds")
+    seed = Line2D([], [], ls="none", marker=".", ms=6, mew=0, alpha=0.5, color=GREY, label="one seed")
+    return [band, seed]
 
 
 def training_curves(panels: Sequence[Panel], *, columns: int = 3, log_x: bool = False) -> Figure:

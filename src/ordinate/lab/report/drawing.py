@@ -136,11 +136,7 @@ def figure_bytes(figure: Figure, kind: Kind) -> bytes:
 
 
 def save_figure(figure: Figure, path: str | Path, kinds: Sequence[Kind] = ("png", "svg")) -> list[Path]:
-    """Write `path`.png and `path`.svg and return both paths; `path` has no suffix, dots in it are kept.
-
-    >>> save_figure(figure, "out/value-scale")  # doctest: +SKIP
-    [PosixPath('out/value-scale.png'), PosixPath('out/value-scale.svg')]
-    """
+    """Write `path`.png and `path`.svg and return both paths; `path` has no suffix, dots in it are kept."""
     return write_images({kind: figure_bytes(figure, kind) for kind in kinds}, Path(path))
 
 

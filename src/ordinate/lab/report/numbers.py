@@ -2,8 +2,10 @@
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-from ordinate.lab.evaluation.statistics import Interval
+if TYPE_CHECKING:
+    from ordinate.lab.evaluation.statistics import Interval
 
 NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?%?|n/a|∞|-∞|")
 """A number as it is shown, or nothing."""
@@ -53,9 +55,10 @@ def show_power(value: float) -> str:
     return rf"${factor}10^{{{exponent}}}$"
 
 
-def show_interval(interval: Interval) -> str:
+def show_interval(interval: "Interval") -> str:
     """Return the estimate with its interval.
 
+    >>> from ordinate.lab.evaluation.statistics import Interval
     >>> show_interval(Interval(4.0, 2.5, 8.125, 0.95))
     '4 [2.5, 8.12]'
     """

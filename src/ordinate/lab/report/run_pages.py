@@ -24,10 +24,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stored:
-    """The runs of a folder that can be read, and a line for every other one.
-
-    >>> page = stored_runs(Path("runs")).report()                        # doctest: +SKIP
-    """
+    """The runs of a folder that can be read, and a line for every other one."""
 
     folder: Path
     runs: Sequence[Run]
@@ -63,8 +60,6 @@ def run_report(runs: Sequence[Run], *, shown: Path, damaged: Sequence[str] = ())
     """Build the report from what the runs of one recipe have stored; `shown` is their folder as a person writes it.
 
     `damaged` has a line for every run that cannot be read.
-
-    >>> run_report([Store("runs").find("sum-9f")], shown=Path("runs/sum-9f"))     # doctest: +SKIP
     """
     role = str(runs[0].recipe["model"]["kind"])
     group = Seeds(role, role, runs)
@@ -160,8 +155,6 @@ def study_report(recipes: Mapping[str, Sequence[Run]], *, shown: Path, damaged: 
     """Build the report of all recipes of a store, each with the runs of its folder.
 
     `damaged` has a line for every run that cannot be read.
-
-    >>> study_report({"sum-9f2b1c4d5e": [run]}, shown=Path("runs"))     # doctest: +SKIP
     """
     groups = _groups(recipes)
     tasks = list(dict.fromkeys(group.task for group in groups))

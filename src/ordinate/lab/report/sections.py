@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from ordinate.lab.evaluation.statistics import Interval
 from ordinate.lab.report.drawing import Drawing, figure_bytes, write_images
 from ordinate.lab.report.inline import inline_svg
-from ordinate.lab.report.numbers import NUMBER, show_interval, show_number
+from ordinate.lab.report.numbers import show_interval, show_number
 from ordinate.lab.report.readings import readings
-from ordinate.lab.report.tables import Frame, file_name, unique, values_frame
+from ordinate.lab.report.tables import Frame, file_name, is_number, unique, values_frame
 from ordinate.lab.runs.plain import to_json
 
 TALL = 20
@@ -61,7 +61,7 @@ class Table:
     def body(self) -> str:
         """Return the table, in a box that scrolls sideways if need be."""
         numeric = [
-            bool(self.rows) and all(row[i] is None or _is_number(row[i]) for row in self.rows)
+            bool(self.rows) and all(row[i] is None or is_number(row[i]) for row in self.rows)
             for i in range(len(self.headers))
         ]
         classes = [' class="number"' if number else "" for number in numeric]
@@ -204,12 +204,6 @@ def _spread(value: object, wide: bool) -> list[object]:
     if isinstance(value, Interval):
         return [value.estimate, value.low, value.high]
     return [value, None, None] if wide else [value]
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, str):
-        return bool(NUMBER.fullmatch(value))
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _cell(value: object) -> str:

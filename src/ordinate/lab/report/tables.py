@@ -250,7 +250,8 @@ def _csv_cell(value: object) -> object:
     return value
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a cell is a number, or a text that is written as one."""
     if isinstance(value, str):
         return bool(NUMBER.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -258,7 +259,7 @@ def _is_number(value: object) -> bool:
 
 def _numeric(frame: Frame, place: int) -> bool:
     values = [row[place] for row in frame.rows if row[place] is not None]
-    return bool(values) and all(map(_is_number, values))
+    return bool(values) and all(map(is_number, values))
 
 
 def _latex_cell(value: object) -> str:

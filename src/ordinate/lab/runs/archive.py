@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs import metrics
 from ordinate.lab.runs.files import Pathish, clear_store, parse_json, unfinished_file, unfinished_folder
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.record import NAME, check_seed, parse_facts, parse_recipe, read_facts
+from ordinate.lab.runs.record import NAME, check_seed, parse_facts, parse_metrics, parse_recipe, read_facts
 from ordinate.lab.runs.store import Store, recipe_key
 
 _NAME = NAME.pattern
@@ -50,9 +49,6 @@ def pack(store: Store, file: Pathish, ids: Iterable[str], *, whole: bool = False
     """Write runs of a store to one file and return their ids: those that ended or, `whole`, all with their weights.
 
     Equal runs give equal bytes.
-
-    >>> pack(Store("runs"), "sums.zip", ["sum-9f2b1c4d5e/seed-0"])     # doctest: +SKIP
-    ['sum-9f2b1c4d5e/seed-0']
     """
     file = Path(file)
     chosen = [id_ for id_ in ids if _travels(store.root / id_, id_, whole)]
@@ -81,11 +77,7 @@ def pack(store: Store, file: Pathish, ids: Iterable[str], *, whole: bool = False
 
 
 def unpack(file: Pathish, store: Store) -> Unpacked:
-    """Bring the runs of a file into a store; a run that has ended there, or is trained, stays as it is.
-
-    >>> unpack("sums.zip", Store("runs")).added     # doctest: +SKIP
-    ['sum-9f2b1c4d5e/seed-0']
-    """
+    """Bring the runs of a file into a store; a run that has ended there, or is trained, stays as it is."""
     found = Unpacked([], [])
     aside = unfinished_folder(store.root)
     try:
@@ -202,7 +194,7 @@ def _check_run(id_: str, texts: dict[str, bytes], where: str) -> str:
         raise _other_recipe(where)
     for name, data in texts.items():
         if name == "metrics.jsonl":
-            metrics.parse(data, f"{where}/{name}")
+            parse_metrics(data, f"{where}/{name}")
         elif name.startswith("results/"):
             parse_json(data, f"{where}/{name}")
     return str(parse_facts(texts["run.json"], f"{where}/run.json").get("status", "new"))

@@ -1,8 +1,8 @@
 """The embedded index: one SQLite file beside the runs, so that a thousand of them are listed in a moment.
 
-The folders are the truth. Before every question the index compares itself with them (one `stat` a run) and
-reads again what differs, so that runs which were copied in, deleted, or written while the index was away are
-right. A missing or corrupt index is made anew. Where none can be written, one in memory does the same.
+The folders are the truth, and runs write nothing else. Before every question the index compares itself with them
+(one `stat` a run) and reads again what differs: runs that are new, went on, were copied in or deleted. A missing or
+corrupt index is made anew. Where none can be written, one in memory does the same.
 """
 
 import contextlib
@@ -30,21 +30,11 @@ T = TypeVar("T")
 
 
 class Index:
-    """The table of all runs under `root`.
-
-    >>> index = Index(Path("runs"))                                          # doctest: +SKIP
-    >>> index.select(name="sum-*", where={"training.batch": 256})            # doctest: +SKIP
-    [RunRecord(id='sum-positional-1a2b3c4d5e/seed-0', ...)]
-    """
+    """The table of all runs under `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.path = root / "index.sqlite"
-
-    def put(self, folder: Path) -> None:
-        """Store the row of the run in `folder`. A failure is left for the next `select` to make good."""
-        with contextlib.suppress(sqlite3.Error, OSError):
-            self._work(lambda connection: _put(connection, [folder]))
 
     def select(self, where: dict[str, Any] | None = None, **filters: Any) -> list[RunRecord]:
         """Return the runs that satisfy every filter, in the order of their ids.
@@ -158,14 +148,11 @@ def _sync(connection: sqlite3.Connection, root: Path) -> None:
     """Bring the rows in line with the folders."""
     folders = {run_id(folder): folder for folder in run_folders(root)}
     known = dict(connection.execute("SELECT id, stamp FROM runs").fetchall())
-    _put(connection, (folder for id_, folder in folders.items() if known.get(id_) != _stamp(folder)))
+    changed = (folder for id_, folder in folders.items() if known.get(id_) != _stamp(folder))
+    marks = ", ".join("?" * len(_COLUMNS))
+    connection.executemany(f"INSERT OR REPLACE INTO runs VALUES ({marks})", _rows(changed))
     gone = [(id_,) for id_ in known if id_ not in folders]
     connection.executemany("DELETE FROM runs WHERE id = ?", gone)
-
-
-def _put(connection: sqlite3.Connection, folders: Iterable[Path]) -> None:
-    marks = ", ".join("?" * len(_COLUMNS))
-    connection.executemany(f"INSERT OR REPLACE INTO runs VALUES ({marks})", _rows(folders))
 
 
 def _rows(folders: Iterable[Path]) -> Iterator[tuple[Any, ...]]:

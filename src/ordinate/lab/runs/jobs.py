@@ -31,8 +31,6 @@ class Job:
     """Something to compute: `call(report=..., **kwargs)`, with `call` a module-level function.
 
     `report(**facts)` may be called any number of times; each call becomes a progress event in the parent.
-
-    >>> Job("seed-0", train_one, {"seed": 0})     # doctest: +SKIP
     """
 
     name: str

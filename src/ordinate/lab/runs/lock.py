@@ -23,9 +23,6 @@ def exclusive(path: Pathish) -> Iterator[None]:
     """Hold the lock file `path`; refuse at once when another process holds it.
 
     The file stays when the lock is released: removing it would let two processes lock two files of one name.
-
-    >>> with exclusive("runs/sum/seed-0/lock"):     # doctest: +SKIP
-    ...     train()
     """
     path = Path(path)
     try:
@@ -63,11 +60,7 @@ def held(path: Pathish) -> bool:
 
 @contextlib.contextmanager
 def in_turn(folder: Pathish) -> Iterator[None]:
-    """Wait for, then hold, the short lock on a folder that orders its writers, where the system has one.
-
-    >>> with in_turn("runs/sum/seed-0"):     # doctest: +SKIP
-    ...     rewrite()
-    """
+    """Wait for, then hold, the short lock on a folder that orders its writers, where the system has one."""
     handle = None
     if fcntl is not None:
         with contextlib.suppress(OSError):

@@ -19,6 +19,8 @@ _TEXTS = {text: f'"\\u{ord(text[1]):04x}{text[2:]}' for text in _NUMBERS.values(
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity')
 _NUMBER = re.compile(r'(?<![^\s\[,:])"(NaN|-?Infinity)"(?!\s*:)')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>\\u[dD][89a-fA-F]..)|\\.")
+"""What follows a backslash in JSON: a whole character of two halves, half a character, anything else."""
 
 
 def to_json(value: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
@@ -27,7 +29,7 @@ def to_json(value: Any, *, indent: int | None = None, sort_keys: bool = False) -
     >>> to_json({"loss": float("nan"), "shape": (2, 3)})
     '{"loss": "NaN", "shape": [2, 3]}'
     """
-    return _spell(json.dumps(_plain(value), indent=indent, sort_keys=sort_keys), _NUMBERS | _TEXTS)
+    return _spell(_dump(value, indent=indent, sort_keys=sort_keys), _NUMBERS | _TEXTS)
 
 
 def from_json(text: str | bytes) -> Any:
@@ -55,7 +57,7 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": [1.0]})
     '{"a":[1.0],"b":1}'
     """
-    return _spell(json.dumps(_plain(value), sort_keys=True, separators=(",", ":")), _NUMBERS)
+    return _spell(_dump(value, sort_keys=True, separators=(",", ":")), _NUMBERS)
 
 
 def is_whole(value: object) -> bool:
@@ -76,40 +78,29 @@ def is_number(value: object) -> bool:
     return isinstance(value, float) or is_whole(value) or (isinstance(value, int) and -LARGEST <= value < 0)
 
 
-def _plain(value: Any) -> Any:
-    """The same value of JSON's own types, NaN and infinities still floats."""
+def _dump(value: Any, **options: Any) -> str:
+    r"""JSON in which NaN and infinities are words, and half characters, as odd names of files have them, `\\udcff`."""
     if is_deep(value):
         raise OrdinateError(f"what is nested more than {DEEPEST} deep cannot be written as JSON")
-    return _encode(value)
+    text = json.dumps(value, default=_plain, **options)
+    if _SURROGATE.search(text):
+        text = _ESCAPED.sub(lambda found: "\\" * bool(found["half"]) + found[0], text)
+    return text
 
 
-def _encode(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, dict):
-        return {_text(key) if isinstance(key, str) else key: _encode(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encode(item) for item in value]
+def _plain(value: Any) -> Any:
+    """The same value of a type that JSON has."""
     if isinstance(value, PathLike):
-        return _text(fspath(value))
+        return fspath(value)
     if hasattr(value, "tolist"):
-        return _encode(value.tolist())
+        return value.tolist()
     raise OrdinateError(
         f"a {type(value).__name__} cannot be written as JSON: give numbers, text, lists or dicts instead"
     )
 
 
-def _text(value: str) -> str:
-    r"""The text, with half characters, as odd names of files have them, written out: `\udcff`."""
-    return value if value.isascii() else value.encode(errors="backslashreplace").decode()
-
-
 def _spell(text: str, words: dict[str, str]) -> str:
     """Replace whole tokens of JSON."""
-    if not any(word in text for word in _NUMBERS):
+    if "NaN" not in text and "Infinity" not in text:
         return text
     return _TOKEN.sub(lambda found: words.get(found[0], found[0]), text)

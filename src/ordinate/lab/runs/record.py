@@ -1,6 +1,6 @@
-"""What is known of a run: the facts in its `run.json`, read with care, and the record that listings show.
+"""What is known of a run: its recipe, facts and metrics, read with care, and the record that listings show.
 
-Facts may have been written by a newer version, by hand or by a broken disk. What is not as expected is refused in one
+Files may have been written by a newer version, by hand or by a broken disk. What is not as expected is refused in one
 line with the file and the cause, and never taken for something else.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs.files import Pathish, one_line, parse_json, read_bytes
 from ordinate.lab.runs.lock import held
-from ordinate.lab.runs.plain import is_number, is_whole, to_json
+from ordinate.lab.runs.plain import from_json, is_number, is_whole, to_json
 from ordinate.lab.toml import LARGEST, parse_toml
 
 VERSION = 1
@@ -23,10 +23,6 @@ VERSION = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Of a recipe, which names the folders of its runs."""
 STATUSES = ("new", "running", "done", "failed")
-
-
-def _kind(kind: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kind)
 
 
 def _is_seeds(value: object) -> bool:
@@ -37,11 +33,11 @@ def _is_scores(value: object) -> bool:
     return isinstance(value, dict) and all(map(is_number, value.values()))
 
 
-_CHECKS: dict[str, Callable[[object], bool]] = {
+_CHECKS: dict[str, type | Callable[[object], bool]] = {
     **dict.fromkeys(("version", "step", "steps", "parameters", "samples_seen"), is_whole),
-    **dict.fromkeys(("created", "updated", "error"), _kind(str)),
-    **dict.fromkeys(("environment", "picked"), _kind(dict)),
-    "averaged": _kind(bool),
+    **dict.fromkeys(("created", "updated", "error"), str),
+    **dict.fromkeys(("environment", "picked"), dict),
+    "averaged": bool,
     "seconds": is_number,
     "scores": _is_scores,
     "together": _is_seeds,
@@ -50,11 +46,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
-    """Return the recipe in the run's folder `path`.
-
-    >>> read_recipe(Path("runs/sum-1a2b3c4d5e/seed-0"))["name"]     # doctest: +SKIP
-    'sum'
-    """
+    """Return the recipe in the run's folder `path`."""
     return parse_recipe(read_bytes(path / "recipe.toml"), path / "recipe.toml")
 
 
@@ -114,15 +106,52 @@ def fault_of(facts: dict[str, Any]) -> str | None:
     >>> fault_of({"step": -1})
     'step is -1'
     """
-    for key, is_right in _CHECKS.items():
-        if facts.get(key) is not None and not is_right(facts[key]):
-            return f"{key} is {reprlib.repr(facts[key])}"
+    for key, check in _CHECKS.items():
+        value = facts.get(key)
+        if value is None:
+            continue
+        if not (isinstance(value, check) if isinstance(check, type) else check(value)):
+            return f"{key} is {reprlib.repr(value)}"
     status = facts.get("status", "new")
     if not isinstance(status, str):
         return f"status is {reprlib.repr(status)}"
     if status == "failed" and facts.get("step") is None:
         return f"status failed, but no step ({facts.get('error') or 'no error'})"
     return None
+
+
+def parse_metrics(data: bytes, file: Pathish) -> list[dict[str, Any]]:
+    """Return all whole rows of the metrics that `file` holds, one JSON object a line.
+
+    A kill can tear the last line. A torn line never parses (its closing brace is missing), so it is told apart from a
+    whole one and left out.
+
+    >>> parse_metrics(b'{"step": 10, "loss": 0.5}\\n{"step": 20, "lo', "metrics.jsonl")
+    [{'step': 10, 'loss': 0.5}]
+    """
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        row = parse_row(line)
+        if row is None:
+            if number < len(lines):
+                raise OrdinateError(f"{file} line {number} is not a JSON object: repair or delete that line")
+        elif not is_whole(row.get("step", 0)) or not is_number(row.get("loss", 0)):
+            raise OrdinateError(
+                f"{file} line {number} has a step or a loss that is no number: repair or delete that line"
+            )
+        else:
+            rows.append(row)
+    return rows
+
+
+def parse_row(line: bytes) -> dict[str, Any] | None:
+    """Return the row that a line of metrics holds, None where it is torn."""
+    try:
+        row = from_json(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def check_seed(seed: int) -> None:
@@ -178,11 +207,7 @@ def status_now(folder: Path, status: str) -> str:
 
 
 def is_run_folder(path: Path) -> bool:
-    """Tell whether `path` has the name and the recipe of a run's folder.
-
-    >>> is_run_folder(Path("runs/sum-1a2b3c4d5e/seed-0"))     # doctest: +SKIP
-    True
-    """
+    """Tell whether `path` has the name and the recipe of a run's folder."""
     if not _SEED_FOLDER.fullmatch(path.name) or not _RECIPE_FOLDER.fullmatch(path.parent.name):
         return False
     try:
@@ -192,11 +217,7 @@ def is_run_folder(path: Path) -> bool:
 
 
 def run_folders(root: Path) -> Iterator[Path]:
-    """Yield every run's folder under `root`, in order.
-
-    >>> [path.name for path in run_folders(Path("runs"))]     # doctest: +SKIP
-    ['seed-0', 'seed-1']
-    """
+    """Yield every run's folder under `root`, in order."""
     found = (path for path in root.glob("*/seed-*") if is_run_folder(path))
     yield from sorted(found, key=lambda path: (path.parent.name, int(path.name.removeprefix("seed-"))))
 
@@ -211,11 +232,7 @@ def run_id(path: Path) -> str:
 
 
 def read_record(path: Path) -> RunRecord:
-    """Return the record of the run in the folder `path`; a damaged run is shown as failed, with the cause.
-
-    >>> read_record(Path("runs/sum-1a2b3c4d5e/seed-0")).status     # doctest: +SKIP
-    'done'
-    """
+    """Return the record of the run in the folder `path`; a damaged run is shown as failed, with the cause."""
     match = _RECIPE_FOLDER.fullmatch(path.parent.name)
     if match is None:
         raise OrdinateError(f"{path} is not a run's folder: give <name>-<key>/seed-<k>")

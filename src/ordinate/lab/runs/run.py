@@ -13,21 +13,39 @@ sum-positional-1a2b3c4d5e/seed-0/
 """
 
 import contextlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from torch import Tensor
 
 from ordinate.errors import OrdinateError, nearest
-from ordinate.lab.runs import metrics
-from ordinate.lab.runs.files import clear_run, is_complete, read_json, read_tensors, write_json, write_tensors
-from ordinate.lab.runs.index import Index
+from ordinate.lab.runs.files import (
+    clear_run,
+    is_complete,
+    read_bytes,
+    read_json,
+    read_tensors,
+    write_json,
+    write_tensors,
+    write_text,
+)
 from ordinate.lab.runs.lock import exclusive, in_turn
 from ordinate.lab.runs.plain import from_json, to_json
-from ordinate.lab.runs.record import NAME, STATUSES, VERSION, fault_of, read_facts, read_recipe, run_id
+from ordinate.lab.runs.record import (
+    NAME,
+    STATUSES,
+    VERSION,
+    fault_of,
+    parse_metrics,
+    parse_row,
+    read_facts,
+    read_recipe,
+    run_id,
+)
 
 _STEP_FILE = re.compile(r"step-([0-9]{8,})\.safetensors")
 _STATES_KEPT = 2
@@ -44,9 +62,8 @@ class Run:
     ...     run.update(status="done", step=1000, scores={"exact": 0.97})
     """
 
-    def __init__(self, path: Path, index: Index | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._index = index
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
@@ -77,7 +94,7 @@ class Run:
 
     def facts(self) -> dict[str, Any]:
         """What is known of the run, for JSON; the keys are stable."""
-        record = self.record()
+        record, evaluation = self.record(), self._named("results", "evaluation", ".json")
         kept = ("status", "step", "steps", "parameters", "samples_seen", "seconds", "averaged", "error")
         return {
             "id": self.id,
@@ -85,14 +102,11 @@ class Run:
             "path": str(self.path),
             **{key: record.get(key) for key in kept},
             "scores": record.get("scores") or {},
-            "evaluation": self.read_result("evaluation") if "evaluation" in self.results() else [],
+            "evaluation": read_json(evaluation) if evaluation.exists() else [],
         }
 
     def update(self, **facts: Any) -> None:
-        """Change facts in `run.json` and in the index; `scores` are added to those there, others replace.
-
-        >>> run.update(status="done", step=1000, scores={"exact": 0.97})     # doctest: +SKIP
-        """
+        """Change facts in `run.json`; `scores` are added to those there, others replace."""
         status = facts.get("status")
         if status is not None and status not in STATUSES:
             raise OrdinateError(f"a run cannot have status {status!r}: write one of {', '.join(STATUSES)}")
@@ -106,16 +120,10 @@ class Run:
             if fault := fault_of(record):
                 raise OrdinateError(f"run {self.id} cannot be recorded, {fault}")
             write_json(self.path / "run.json", record)
-            if self._index is not None:
-                self._index.put(self.path)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Train alone: a second process that asks gets an error. Released by the system if the holder dies.
-
-        >>> with run.lock():     # doctest: +SKIP
-        ...     train(run)
-        """
+        """Train alone: a second process that asks gets an error. Released by the system if the holder dies."""
         with exclusive(self.path / "lock"):
             clear_run(self.path)
             yield
@@ -124,15 +132,31 @@ class Run:
 
     def append_metrics(self, rows: Iterable[dict[str, Any]]) -> None:
         """Append rows to `metrics.jsonl`, cutting off a line that an earlier kill has torn."""
-        metrics.append(self.path / "metrics.jsonl", rows)
+        text = "".join(to_json(row) + "\n" for row in rows)
+        if text:
+            with self._metrics("ab+") as file:
+                _mend(file)
+                file.write(text.encode())
 
     def metrics(self) -> list[dict[str, Any]]:
         """Return all rows, without a torn last line."""
-        return metrics.read(self.path / "metrics.jsonl")
+        path = self.path / "metrics.jsonl"
+        return parse_metrics(read_bytes(path), path) if path.exists() else []
 
     def truncate_metrics(self, step: int) -> None:
-        """Forget the rows after `step`, before going on from the state of that step."""
-        metrics.truncate(self.path / "metrics.jsonl", step)
+        """Forget the rows after `step`, before going on from the state of that step; rows without one stay."""
+        if (self.path / "metrics.jsonl").exists():
+            kept = [row for row in self.metrics() if row.get("step", step) <= step]
+            write_text(self.path / "metrics.jsonl", "".join(to_json(row) + "\n" for row in kept))
+
+    @contextlib.contextmanager
+    def _metrics(self, mode: str) -> Iterator[IO[bytes]]:
+        path = self.path / "metrics.jsonl"
+        try:
+            with path.open(mode) as file:
+                yield file
+        except OSError as error:
+            raise OrdinateError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
 
     # Resume states
 
@@ -141,7 +165,9 @@ class Run:
 
         States of later steps belong to a course that was given up, and are removed.
         """
-        metrics.sync(self.path / "metrics.jsonl")
+        if (self.path / "metrics.jsonl").exists():
+            with self._metrics("rb+") as file:
+                os.fsync(file.fileno())  # the rows so far last through a power cut, as the state does
         write_tensors(_step_file(self.path / "resume", step), tensors, meta)
         kept = [known for known in self.state_steps() if known <= step][-_STATES_KEPT:]
         _drop(self.path / "resume", keep=kept)
@@ -207,6 +233,23 @@ class Run:
             hint = nearest(name, known) if known else "there are none yet"
             raise OrdinateError(f"run {self.id} has no {folder} named {name!r}: {hint}")
         return path
+
+
+def _mend(file: IO[bytes]) -> None:
+    """End the file with a whole line: close the last one, or cut it off when it is torn."""
+    end = file.seek(0, os.SEEK_END)
+    if end == 0:
+        return
+    file.seek(end - 1)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    start = file.read().rfind(b"\n") + 1
+    file.seek(start)
+    if parse_row(file.read()) is None:
+        file.truncate(start)
+    else:
+        file.write(b"\n")
 
 
 def _step_file(folder: Path, step: int) -> Path:

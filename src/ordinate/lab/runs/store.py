@@ -6,6 +6,7 @@ recipes share a folder whatever the order of their keys, and any difference make
 
 import hashlib
 from difflib import get_close_matches
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -45,17 +46,17 @@ class Store:
 
     def __init__(self, root: Pathish = "runs") -> None:
         self.root = Path(root)
-        self.index = Index(self.root)
+
+    @cached_property
+    def index(self) -> Index:
+        """The table of all runs, kept beside them."""
+        return Index(self.root)
 
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
 
     def open(self, recipe: dict[str, Any], seed: int) -> Run:
-        """Return the run of `recipe` with `seed`, making its folder when it is new.
-
-        >>> Store("runs").open(recipe, seed=3).status     # doctest: +SKIP
-        'new'
-        """
+        """Return the run of `recipe` with `seed`, making its folder when it is new."""
         name = check_name(recipe.get("name"))
         check_seed(seed)
         recipe = _for_toml(recipe, "")
@@ -65,7 +66,7 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OrdinateError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
-        run = Run(path, self.index)
+        run = Run(path)
         with in_turn(path.parent):
             if not (path / "recipe.toml").exists():
                 write_text(path / "recipe.toml", tomli_w.dumps(recipe))
@@ -100,25 +101,18 @@ class Store:
         known = {run_id(path): path for path in run_folders(self.root)}
         wanted = text.strip().rstrip("/")
         if wanted in known:
-            return Run(known[wanted], self.index)
+            return Run(known[wanted])
         if wanted and is_run_folder(folder := _absolute(wanted)):
-            return self._at(folder)
+            inside = folder.parent.parent == _absolute(self.root)
+            return Run(self.root / folder.parent.name / folder.name if inside else folder)
         matches = [id_ for id_ in known if wanted and id_.startswith(wanted)]
         if len(matches) == 1:
-            return Run(known[matches[0]], self.index)
+            return Run(known[matches[0]])
         if matches:
             raise OrdinateError(
                 f"{text!r} begins {len(matches)} runs: write more of one of {_listed(matches)}"
             )
         raise OrdinateError(f"there is no run {text!r} in {self.root}: {_hint(wanted, list(known))}")
-
-    def _at(self, folder: Path) -> Run:
-        """Return the run in an explicit folder, with the index of the store it lies in."""
-        root = folder.parent.parent
-        if root == _absolute(self.root):
-            return Run(self.root / folder.parent.name / folder.name, self.index)
-        index = Index(root)
-        return Run(folder, index if index.path.exists() else None)
 
 
 def recipe_key(recipe: dict[str, Any]) -> str:

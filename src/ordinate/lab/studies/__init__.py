@@ -2,9 +2,8 @@
 
 from ordinate.lab.studies.conduct import conduct
 from ordinate.lab.studies.file import read_plan
-from ordinate.lab.studies.findings import Findings
+from ordinate.lab.studies.findings import Findings, comparisons, summaries
 from ordinate.lab.studies.plan import Compare, EqualParameters, EqualSamples, EqualSteps, StudyPlan
-from ordinate.lab.studies.results import comparisons, summaries
 from ordinate.lab.studies.search import Search
 from ordinate.lab.studies.study import Study, errors_at, scores_at, train_job
 

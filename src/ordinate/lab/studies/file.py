@@ -42,11 +42,7 @@ class StudyFile(Part):
 
 
 def read_plan(path: Path) -> StudyPlan:
-    """Read the study in a file, and check it.
-
-    >>> read_plan(Path("examples/study.toml")).name      # doctest: +SKIP
-    'attention'
-    """
+    """Read the study in a file, and check it."""
     if not path.is_file():
         raise OrdinateError(f"there is no study {str(path)!r}: write the path of a .toml or .py file")
     readers = {".toml": _read_toml, ".py": _read_python}

@@ -12,7 +12,7 @@ from ordinate.kinds import Kind, choose
 from ordinate.lab.studies.study import Listed, Source
 from ordinate.lab.training import Recipe
 from ordinate.lab.training.data import batch_size
-from ordinate.lab.training.limits import check_measured
+from ordinate.lab.training.measured import check_measured
 from ordinate.lab.training.recipe import Part
 from ordinate.models import build_model
 
@@ -48,12 +48,10 @@ class Budget(Kind):
         return -(-100 * (most - least) // least) / 100
 
 
-class EqualSamples(Budget):
+class EqualSamples(
+    Budget, name="samples", summary="samples seen in training", settings="training.steps or training.batch"
+):
     """Samples seen in training: steps times batch."""
-
-    name: ClassVar[str] = "samples"
-    summary: ClassVar[str] = "samples seen in training"
-    settings: ClassVar[str] = "training.steps or training.batch"
 
     @override
     def spent(self, recipe: Recipe) -> int:
@@ -61,24 +59,21 @@ class EqualSamples(Budget):
         return training.steps * batch_size(recipe.task, training.batch, training.samples)
 
 
-class EqualSteps(Budget):
+class EqualSteps(Budget, name="steps", summary="steps of the optimiser", settings="training.steps"):
     """Steps of the optimiser."""
-
-    name: ClassVar[str] = "steps"
-    summary: ClassVar[str] = "steps of the optimiser"
-    settings: ClassVar[str] = "training.steps"
 
     @override
     def spent(self, recipe: Recipe) -> int:
         return recipe.training.steps
 
 
-class EqualParameters(Budget):
+class EqualParameters(
+    Budget,
+    name="parameters",
+    summary="numbers that are trained",
+    settings="model.width, model.hidden or model.layers",
+):
     """Numbers that are trained."""
-
-    name: ClassVar[str] = "parameters"
-    summary: ClassVar[str] = "numbers that are trained"
-    settings: ClassVar[str] = "model.width, model.hidden or model.layers"
 
     @override
     def spent(self, recipe: Recipe) -> int:

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -15,14 +15,11 @@ from ordinate.lab.runs import Run, Store, status_now
 from ordinate.lab.runs.lock import held
 from ordinate.lab.seeds import derive
 from ordinate.lab.training.data import check_samples
-from ordinate.lab.training.ensemble import ensemble_losses
-from ordinate.lab.training.initial import untrained_model
-from ordinate.lab.training.interrupt import Stopped, StopRequest
-from ordinate.lab.training.limits import check_measured, check_memory, resolve_device
-from ordinate.lab.training.member import DTYPES, Member, point_name
-from ordinate.lab.training.parallel import World
-from ordinate.lab.training.pick import Picked
+from ordinate.lab.training.machine import Stopped, StopRequest, World, check_memory, resolve_device
+from ordinate.lab.training.measured import Picked, check_measured
+from ordinate.lab.training.member import DTYPES, Member, ensemble_losses
 from ordinate.lab.training.recipe import Recipe
+from ordinate.lab.training.weights import untrained_model
 from ordinate.models import Model
 
 Report = Callable[..., None]
@@ -57,7 +54,7 @@ def train(
     check_samples(recipe.task, recipe.training.samples)
     check_measured(recipe, untrained_model(recipe, seeds[0], store))
     document = recipe.to_dict()
-    with world.joined(device), world.store(store) as written:
+    with world.joined(device, store) as written:
         runs = [written.open(document, seed) for seed in seeds]
         todo = [run for run in runs if run.status != "done"]
         if not resume:
@@ -74,7 +71,8 @@ def train(
                 if any(run.status != "failed" for run in members):
                     _Training(recipe, members, store, device, world, report or (lambda **facts: None)).go()
         for run in runs:
-            _tidy(run)
+            if run.status == "done" and not held(run.path / "lock"):
+                run.drop_states()  # left by a kill just after the end
     return runs
 
 
@@ -101,12 +99,6 @@ def _passes(runs: Sequence[Run]) -> list[list[int]]:
             passes.append(began)
     new = [run.seed for run in runs if not any(run.seed in seeds for seeds in passes)]
     return [*passes, new] if new else passes
-
-
-def _tidy(run: Run) -> None:
-    """Remove states that a kill just after the end of a run has left."""
-    if run.status == "done" and not held(run.path / "lock"):
-        run.drop_states()
 
 
 class _Training:
@@ -214,20 +206,22 @@ class _Training:
 
     def _advance(self) -> list[float]:
         """One step of all active members."""
-        dtype = DTYPES[self.recipe.training.precision]
+        training, process = self.recipe.training, (() if self.world.first else (self.world.rank,))
+        dtype = DTYPES[training.precision]
         shares = [
             self.world.share(member.data.at(self.step).to(self.device, dtype)) for member in self.active
         ]
         batches, weights = [batch for batch, _ in shares], torch.tensor([w for _, w in shares])
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
-        with self._precision():
+        low = training.precision == "bfloat16" and self.step < (1 - training.finish) * training.steps
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=low):
             losses = ensemble_losses(
                 [self.models[member.seed] for member in self.active],
                 batches,
                 [self._scored(batch.coordinates) for batch in batches],
                 vectorised=self._can_map(),
-                noise=[self._noise(member.seed) for member in self.active],
+                noise=[derive(member.seed, "noise", self.step, *process) for member in self.active],
             )
         losses = losses * weights.to(losses)
         losses.sum().backward()
@@ -247,11 +241,6 @@ class _Training:
         model = self.members[0].model
         return model.vectorised and not model.encoding.random and not self.recipe.training.compile
 
-    def _noise(self, seed: int) -> int:
-        """What dropout and random positions of this step are drawn from, in every process others."""
-        places = (self.world.rank,) if self.world.rank else ()
-        return derive(seed, "noise", self.step, *places)
-
     def _scored(self, coordinates: Coordinates) -> Tensor:
         """Which outputs count, worked out once for every layout."""
         if coordinates not in self.scored:
@@ -260,25 +249,13 @@ class _Training:
             self.scored[coordinates] = self.recipe.task.scored(coordinates).to(self.device)
         return self.scored[coordinates]
 
-    @contextlib.contextmanager
-    def _precision(self) -> Iterator[None]:
-        training = self.recipe.training
-        low = training.precision == "bfloat16" and self.step < (1 - training.finish) * training.steps
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=low):
-            yield
-
     def _log(self, losses: list[float]) -> None:
         since = (self.step - 1) % self.recipe.training.log_every + 1
         means = {}
         for member in self.active:
-            means[member.seed] = member.logged / since
-            row = {
-                "step": self.step,
-                "loss": means[member.seed],
-                "rate": member.learning_rate,
-                "seconds": round(self.seconds, 3),
-            }
-            member.run.append_metrics([row])
+            means[member.seed] = loss = member.logged / since
+            rate, seconds = member.learning_rate, round(self.seconds, 3)
+            member.run.append_metrics([{"step": self.step, "loss": loss, "rate": rate, "seconds": seconds}])
             member.logged = 0.0
         self.report(
             step=self.step,
@@ -297,8 +274,7 @@ class _Training:
     def _evaluate(self) -> None:
         scores = {}
         for member in self.active:
-            points, _ = member.evaluate(member.best)
-            scores[member.seed] = _scores(points)
+            scores[member.seed] = _scores(member.evaluate(member.best))
             member.run.append_metrics([{"step": self.step, **scores[member.seed]}])
         self._tell(scores)
 
@@ -310,35 +286,41 @@ class _Training:
 
     def _finish(self, member: Member) -> None:
         _checkpoint(member, member.best, self.step)
-        points, errors = member.evaluate(member.best)
-        if errors:
-            member.run.save_arrays("errors", errors)
-        member.run.write_result("evaluation", [point.to_dict() for point in points])
+        scores = _measure(member, member.best)
         member.run.update(
             status="done",
             step=self.step,
             seconds=round(self.seconds, 3),
             samples_seen=self.step * member.data.batch,
-            scores=_scores(points),
+            scores=scores,
             averaged=member.average is not None,
-            picked=self._finish_picked(member, member.picked),
+            picked=self._finish_picked(member, member.picked) if member.picked else None,
         )
-        self._tell({member.seed: _scores(points)})
+        self._tell({member.seed: scores})
 
-    def _finish_picked(self, member: Member, picked: Picked | None) -> dict[str, Any] | None:
+    def _finish_picked(self, member: Member, picked: Picked) -> dict[str, Any] | None:
         """Keep and measure the picked weights, beside the last ones."""
-        if picked is None or picked.model is None:
+        if picked.model is None:
             return None
         if picked.step != self.step:
             _checkpoint(member, picked.model, picked.step)
-        points, errors = member.evaluate(picked.model)
-        member.run.save_arrays("errors-picked", errors)
-        member.run.write_result("evaluation-picked", [point.to_dict() for point in points])
-        return {"step": picked.step, "score": picked.score, "scores": _scores(points)}
+        return {
+            "step": picked.step,
+            "score": picked.score,
+            "scores": _measure(member, picked.model, "-picked"),
+        }
 
 
-def _scores(points: list[Point]) -> dict[str, float]:
-    return {point_name(i, p): p.score for i, p in enumerate(points)}
+def _measure(member: Member, model: Model, suffix: str = "") -> dict[str, float]:
+    """Store the points of a model and the error of every sample; return the scores by point."""
+    measured = member.evaluate(model)
+    member.run.save_arrays(f"errors{suffix}", {name: errors.float() for name, _, errors in measured})
+    member.run.write_result(f"evaluation{suffix}", [point.to_dict() for _, point, _ in measured])
+    return _scores(measured)
+
+
+def _scores(measured: list[tuple[str, Point, Tensor]]) -> dict[str, float]:
+    return {name: point.score for name, point, _ in measured}
 
 
 def _checkpoint(member: Member, model: Model, step: int) -> None:

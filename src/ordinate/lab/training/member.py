@@ -1,23 +1,32 @@
-"""A member: everything that one seed of a recipe owns while it trains, and how it is packed into a state."""
+"""Members of an ensemble: all that each seed of a recipe owns while it trains, and the losses of K of them in one pass.
+
+Every member owns its model, optimiser, schedule and data, exactly as a separate run would. Only the forward and
+backward passes are shared: the parameters are stacked along a new axis, which `torch.vmap` maps over.
+"""
 
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.func import functional_call
 from torch.optim.lr_scheduler import LRScheduler
 
 from ordinate.lab.evaluation.points import Point
-from ordinate.lab.evaluation.sweep import TestSet, measure, test_set, trained_point
+from ordinate.lab.evaluation.sweep import TestSet, measure
 from ordinate.lab.runs import Run, Store
-from ordinate.lab.seeds import derive
+from ordinate.lab.seeds import seed_noise
+from ordinate.lab.tasks.batch import Answers, Batch
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.initial import untrained_model
-from ordinate.lab.training.pick import Picked
+from ordinate.lab.training.measured import Picked, draw_tests, point_name, under
 from ordinate.lab.training.recipe import Recipe
+from ordinate.lab.training.weights import untrained_model
 from ordinate.models import Model
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.float32, "float64": torch.float64}
@@ -111,25 +120,22 @@ class Member:
             with torch.no_grad():
                 torch._foreach_lerp_(self.averaged, self.weights, moved)
 
-    def evaluate(self, model: Model) -> tuple[list[Point], dict[str, Tensor]]:
-        """Measure a model's validation error and every point of the axes; the test sets are drawn once."""
-        evaluation = self.recipe.evaluation
+    def evaluate(self, model: Model) -> list[tuple[str, Point, Tensor]]:
+        """A model's validation error and every point of the axes: name, point, and the error of every sample.
+
+        The test sets are drawn once.
+        """
+        task, evaluation = self.recipe.task, self.recipe.evaluation
         if not self.tests:
             self.tests = draw_tests(self.recipe, self.seed)
-        points, errors = [], {}
+        tolerance = {"relative": evaluation.relative, "absolute": evaluation.absolute}
+        measured = []
         model.eval()
         for place, tests in enumerate(self.tests):
-            point, per_sample = measure(
-                model,
-                self.recipe.task,
-                tests,
-                relative=evaluation.relative,
-                absolute=evaluation.absolute,
-            )
-            points.append(point)
-            errors[point_name(place, point)] = per_sample.float()
+            point, errors = measure(model, task, tests, **tolerance)
+            measured.append((point_name(place, point), point, errors))
         model.train()
-        return points, errors
+        return measured
 
     # States: all that going on needs, as tensors and plain data
 
@@ -162,18 +168,11 @@ class Member:
         """Restore what `pack` made and return the seconds trained so far."""
         for prefix, model in (("model.", self.model), ("average.", self.average)):
             if model is not None:
-                model.load_state_dict(
-                    {
-                        name.removeprefix(prefix): value
-                        for name, value in tensors.items()
-                        if name.startswith(prefix)
-                    }
-                )
+                model.load_state_dict(under(prefix, tensors))
         optimizer = self.optimizer.state_dict()
-        for name, value in tensors.items():
-            if name.startswith("optimizer."):
-                _, number, slot = name.split(".")
-                optimizer["state"].setdefault(int(number), {})[slot] = value
+        for name, value in under("optimizer.", tensors).items():
+            number, slot = name.split(".")
+            optimizer["state"].setdefault(int(number), {})[slot] = value
         for group, kept in zip(optimizer["param_groups"], meta["groups"], strict=True):
             group |= kept
         self.optimizer.load_state_dict(optimizer)
@@ -184,24 +183,48 @@ class Member:
         return float(meta["seconds"])
 
 
-def draw_tests(recipe: Recipe, seed: int) -> list[TestSet]:
-    """Draw the validation set and the samples of every point of the axes: the same for every model of a seed."""
-    evaluation = recipe.evaluation
-    wanted = [trained_point(recipe.task)]
-    wanted += [(axis, value) for axis, values in evaluation.axes.items() for value in values]
-    return [
-        test_set(
-            recipe.task,
-            axis,
-            value,
-            count=evaluation.count,
-            seed=derive(seed, place),
-            length=evaluation.length if place else None,
-        )
-        for place, (axis, value) in enumerate(wanted)
-    ]
+def loss(
+    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, "token #out"]
+) -> Float[Tensor, ""]:
+    """Mean over the scored outputs: squared error of numbers, cross-entropy of symbols.
+
+    Written as a weighted sum so that it can be mapped over members.
+    """
+    weight = scored.to(output.dtype) / (scored.sum() * len(output))
+    if target.is_floating_point():
+        return ((output - target).square() * weight).sum()
+    losses = F.cross_entropy(output.transpose(1, 2), target, reduction="none")
+    return (losses * weight[:, 0]).sum()
 
 
-def point_name(place: int, point: Point) -> str:
-    """Name of a point's per-sample errors: the first point is the validation set."""
-    return "validation" if place == 0 and point.in_distribution else f"{point.axis}={point.value:g}"
+def ensemble_losses(
+    models: Sequence[nn.Module],
+    batches: Sequence[Batch],
+    scored: Sequence[Bool[Tensor, "_ _"]],
+    *,
+    vectorised: bool = True,
+    noise: Sequence[int] | None = None,
+) -> Float[Tensor, " member"]:
+    """The loss of every member on its own batch, with gradients to its own parameters.
+
+    Members whose batches have other layouts, and models that cannot be mapped over, are computed one after another,
+    each with the global generator at its own seed of `noise`, so that no member depends on its companions.
+    """
+    coordinates = batches[0].coordinates
+    if len(models) == 1 or not vectorised or any(batch.coordinates != coordinates for batch in batches):
+        found = []
+        for place, (model, batch, counts) in enumerate(zip(models, batches, scored, strict=True)):
+            if noise is not None:
+                seed_noise(noise[place])
+            found.append(loss(model(batch.input, batch.coordinates), batch.target, counts))
+        return torch.stack(found)
+    named = [dict(model.named_parameters()) for model in models]
+    stacked = {name: torch.stack([parameters[name] for parameters in named]) for name in named[0]}
+
+    def member(parameters: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+        return loss(functional_call(models[0], parameters, (x, coordinates)), y, scored[0])
+
+    inputs = torch.stack([batch.input for batch in batches])
+    targets = torch.stack([batch.target for batch in batches])
+    losses: Tensor = torch.vmap(member)(stacked, inputs, targets)
+    return losses

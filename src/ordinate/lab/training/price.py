@@ -11,8 +11,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ordinate.lab.evaluation.cost import operations, peak_bytes, seconds_of
 from ordinate.lab.seeds import generator
 from ordinate.lab.threads import threads
-from ordinate.lab.training.ensemble import loss
-from ordinate.lab.training.member import DTYPES
+from ordinate.lab.training.data import batch_size
+from ordinate.lab.training.member import DTYPES, loss
 from ordinate.lab.training.recipe import Recipe
 from ordinate.models import build_model
 
@@ -70,7 +70,7 @@ def price(recipe: Recipe) -> Price:
         one = _step(model, recipe, 1)
         first, calls = operations(one), calls_of(one)
         each = operations(_step(model, recipe, 2)) - first
-        batch = _batch(recipe)
+        batch = batch_size(recipe.task, recipe.training.batch, recipe.training.samples)
         samples = min(batch, max(1, int(ENOUGH / max(each, 1))))
         whole, part = (first + each * (count - 1) for count in (batch, samples))
         timed = _step(model, recipe, samples)
@@ -107,14 +107,6 @@ class _Counter(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += not func.is_view
         return func(*args, **(kwargs or {}))
-
-
-def _batch(recipe: Recipe) -> int:
-    """Samples of a step."""
-    training = recipe.training
-    if training.samples is None:
-        return training.batch
-    return min(training.batch, max(1, training.samples // len(recipe.task.lengths())))
 
 
 def _held(model: torch.nn.Module, recipe: Recipe, samples: int, batch: int) -> float:

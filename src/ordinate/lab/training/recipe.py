@@ -21,8 +21,7 @@ from ordinate.lab.architectures import MODELS
 from ordinate.lab.evaluation.sweep import MOST_POINTS
 from ordinate.lab.tasks import TASKS, Task
 from ordinate.lab.toml import DEEPEST, parse_toml
-from ordinate.lab.training.optimizer import OPTIMIZERS, Adam, Optimizer
-from ordinate.lab.training.schedule import SCHEDULES, Cosine, Schedule
+from ordinate.lab.training.optimizer import OPTIMIZERS, SCHEDULES, Adam, Cosine, Optimizer, Schedule
 from ordinate.models import ModelSettings
 
 VERSION = 1
@@ -174,7 +173,7 @@ class Recipe(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole recipe, defaults included, as plain data without empty values."""
-        return _without_none(self.model_dump(mode="json"))  # type: ignore[no-any-return]
+        return self.model_dump(mode="json", exclude_none=True)
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
@@ -223,9 +222,3 @@ def set_dotted(document: dict[str, Any], key: str, value: Any) -> None:
             inner = document[part] = {"name" if part == "task" else "kind": inner}
         document = inner
     document[last] = value
-
-
-def _without_none(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_none(v) for key, v in value.items() if v is not None}
-    return [_without_none(v) for v in value] if isinstance(value, list) else value

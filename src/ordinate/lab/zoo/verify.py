@@ -20,11 +20,10 @@ from ordinate.lab.programs.files import restore as restore_compiled
 from ordinate.lab.programs.task import task_of
 from ordinate.lab.programs.verify import verify as compare
 from ordinate.lab.runs import Run, read_json
-from ordinate.lab.runs.files import parse_tensors
-from ordinate.lab.runs.seal import LENGTH, has_seal
+from ordinate.lab.runs.files import LENGTH, has_seal, parse_tensors
 from ordinate.lab.tasks import Task
 from ordinate.lab.training import Recipe
-from ordinate.lab.training.checkpoint import restore
+from ordinate.lab.training.weights import restore
 from ordinate.lab.zoo.suite import COUNT, SEED, differences, score
 from ordinate.models import Model
 

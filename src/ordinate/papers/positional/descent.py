@@ -16,7 +16,7 @@ from ordinate.lab.seeds import derive
 from ordinate.lab.studies import Study, scores_at
 from ordinate.lab.tasks import make_task
 from ordinate.lab.training import Adam, Cosine, Evaluation, Recipe, Training, load_model, starting_from
-from ordinate.lab.training.initial import start_from
+from ordinate.lab.training.weights import start_from
 from ordinate.models import build_model
 from ordinate.papers.figure import plain
 from ordinate.papers.positional.value_scale import SETTINGS

@@ -33,8 +33,8 @@ from ordinate.lab.tasks.batch import Batch
 from ordinate.lab.tasks.mixed_text import write_line
 from ordinate.lab.tasks.mixed_types import MixedTypes
 from ordinate.lab.training.data import Data
-from ordinate.lab.training.limits import resolve_device
-from ordinate.lab.training.member import draw_tests, point_name
+from ordinate.lab.training.machine import resolve_device
+from ordinate.lab.training.measured import draw_tests, point_name
 from ordinate.papers.positional.gpt2 import FineTuning
 
 PRICE = ", %05.2f"

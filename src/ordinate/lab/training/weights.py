@@ -1,7 +1,8 @@
-"""First weights from elsewhere: those of a compiled program or of an earlier training, with noise on them if asked.
+"""Weights from files: the model of a run, and first weights of a training.
 
-They are copied into the store, under the hash of what they hold, and the recipe names the hash: a run depends on the
-weights and not on where they once lay, and goes on when that folder is gone.
+A training may start from a compiled program or from an earlier run, with noise on the weights if asked. They are copied
+into the store, under the hash of what they hold, and the recipe names the hash: a run depends on the weights and not on
+where they once lay, and goes on when that folder is gone.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ordinate.errors import OrdinateError
-from ordinate.lab.runs import Store, read_tensors, write_tensors
+from ordinate.lab.runs import Run, Store, read_tensors, write_tensors
 from ordinate.lab.seeds import derive, generator
 from ordinate.lab.training.recipe import Initial, Recipe
 from ordinate.models import Model, build_model
@@ -22,6 +23,32 @@ FOLDER = "initial"
 """Of a store, beside its runs."""
 COMPILED = "model.safetensors"
 """In the folder of a compiled program."""
+
+
+def load_model(run: Run | str | Path, step: int | None = None) -> Model:
+    """Return the model of a run at a step (the last one by default), or of a checkpoint file.
+
+    >>> model = load_model("runs/sum-1a2b3c4d5e/seed-0")                    # doctest: +SKIP
+    """
+    if isinstance(run, str | Path):
+        path = Path(run)
+        if path.is_file():
+            return restore(*read_tensors(path), where=str(path))
+        run = Run(path)
+    return restore(*run.load_checkpoint(step), where=run.id)
+
+
+def restore(tensors: dict[str, Tensor], meta: dict[str, Any], where: str) -> Model:
+    """The model whose weights these are, built from the recipe in the meta of a checkpoint."""
+    try:
+        recipe = Recipe.parse(meta["recipe"])
+        model = build_model(recipe.model, recipe.task, seed=0)
+        model.to(next(iter(tensors.values())).dtype)
+        model.load_state_dict(tensors)
+    except (KeyError, RuntimeError, StopIteration) as error:
+        first = str(error).strip().splitlines()[0]
+        raise OrdinateError(f"{where} does not hold a model of this library: {first}") from None
+    return model.eval()
 
 
 def starting_from(recipe: Recipe, source: str, store: Store, *, noise: float = 0.0) -> Recipe:
