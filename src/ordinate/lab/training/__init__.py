@@ -6,6 +6,7 @@ from ordinate.lab.training.loop import train
 from ordinate.lab.training.optimizer import Adam, AdamW, Muon
 from ordinate.lab.training.recipe import Evaluation, Initial, Pick, Recipe, Training
 from ordinate.lab.training.schedule import Constant, Cosine, Linear, Plateau
+from ordinate.lab.training.shipped import find_recipe, shipped
 
 __all__ = [
     "Adam",
@@ -20,7 +21,9 @@ __all__ = [
     "Plateau",
     "Recipe",
     "Training",
+    "find_recipe",
     "load_model",
+    "shipped",
     "starting_from",
     "train",
 ]
