@@ -38,6 +38,35 @@ def models() -> Result:
     return _list("models", [describe(kind) for kind in MODELS.values()], "name", "summary", "options")
 
 
+def recipes(
+    measure: Annotated[
+        bool, typer.Option("--time", help="Time a step of each on this machine, instead of the stored times.")
+    ] = False,
+) -> Result:
+    """List the recipes of the package, which `ordinate train NAME` takes: one line, and the time a seed needs."""
+    from ordinate.app.cli.progress import SearchProgress, duration
+    from ordinate.lab.training.price import measure_times
+    from ordinate.lab.training.shipped import about, shipped, times
+
+    if measure:
+        with SearchProgress("recipes") as progress:
+            found = measure_times(progress.report)
+    else:
+        found = times()
+    hours, machine = found["hours"], found["environment"]["cpu"]
+    rows = [
+        {"name": name, "summary": about(path), "hours": hours.get(name), "path": str(path)}
+        for name, path in shipped().items()
+    ]
+    shown = [
+        [row["name"], "?" if row["hours"] is None else duration(3600 * row["hours"]), row["summary"]]
+        for row in rows
+    ]
+    where = "this machine" if measure else machine
+    title = f"time of one seed on one thread of {where}"
+    return Result({**found, "recipes": rows}, [Table(["recipe", "time", "what"], shown, title)])
+
+
 def relations(
     shown: Annotated[
         str | None, typer.Option("--show", metavar="TOML", help="Show this relation at a task's tokens.")

@@ -83,7 +83,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="Example: ordinate train recipes/sum-positional.toml --seeds 3",
+    epilog="Example: ordinate train sum-positional --seeds 3",
 )
 
 
@@ -117,7 +117,8 @@ COMMANDS: dict[str, dict[Callable[..., output.Result | None], str]] = {
         doctor.doctor: "ordinate doctor",
     },
     "Train": {
-        train.train: "ordinate train recipes/sum-positional.toml --set training.steps=1000 --seeds 3",
+        catalogue.recipes: "ordinate recipes",
+        train.train: "ordinate train sum-positional --set training.steps=1000 --seeds 3",
         evaluate.evaluate: "ordinate evaluate addition-relation --axis length=10:90:20 --slice cascade",
         runs.runs: "ordinate runs --task sum --where training.batch=256",
         study.study: "ordinate study examples/study.toml --engine local",

@@ -4,23 +4,22 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ordinate.app.cli.output import Result, Table, note
-from ordinate.errors import OrdinateError, nearest
+from ordinate.errors import OrdinateError
 from ordinate.lab.report.numbers import show_interval, show_number
-
-if TYPE_CHECKING:
-    pass
 
 ABREAST = 8
 """Seeds side by side in one table."""
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="TOML file; see the folder recipes.")],
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A name of `ordinate recipes`, or a TOML file.")
+    ],
     changes: Annotated[
         list[str] | None, typer.Option("--set", metavar="A.B=C", help="Change a setting; may be repeated.")
     ] = None,
@@ -50,10 +49,6 @@ def train(
     """Train a recipe, and show the errors of every seed in and out of distribution."""
     if seeds is not None and seed is not None:
         raise OrdinateError("--seeds and --seed exclude each other: write --seeds 3, or --seed 7")
-    if not recipe.exists():
-        known = sorted(str(path) for path in {*recipe.parent.glob("*.toml"), *Path("recipes").glob("*.toml")})
-        hint = nearest(str(recipe), known) if known else "write the path of a TOML file"
-        raise OrdinateError(f"there is no recipe {str(recipe)!r}: {hint}")
 
     import torch
 

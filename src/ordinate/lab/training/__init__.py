@@ -3,6 +3,7 @@
 from ordinate.lab.training.loop import train
 from ordinate.lab.training.optimizer import Adam, AdamW, Constant, Cosine, Linear, Muon, Plateau
 from ordinate.lab.training.recipe import Evaluation, Initial, Pick, Recipe, Training
+from ordinate.lab.training.shipped import find_recipe, shipped
 from ordinate.lab.training.weights import load_model, starting_from
 
 __all__ = [
@@ -18,7 +19,9 @@ __all__ = [
     "Plateau",
     "Recipe",
     "Training",
+    "find_recipe",
     "load_model",
+    "shipped",
     "starting_from",
     "train",
 ]

@@ -9,11 +9,13 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ordinate.lab.evaluation.cost import operations, peak_bytes, seconds_of
+from ordinate.lab.runs import environment
 from ordinate.lab.seeds import generator
 from ordinate.lab.threads import threads
 from ordinate.lab.training.data import batch_size
 from ordinate.lab.training.member import DTYPES, loss
 from ordinate.lab.training.recipe import Recipe
+from ordinate.lab.training.shipped import shipped
 from ordinate.models import build_model
 
 ENOUGH = 1e10
@@ -84,6 +86,15 @@ def price(recipe: Recipe) -> Price:
         bytes=16.0 * parameters + held,
         seconds=seconds * whole / part,
     )
+
+
+def measure_times(report: Callable[[int, int], None] = lambda *_: None) -> dict[str, Any]:
+    """Hours of every recipe of the package on one thread of this machine, from the time of a step."""
+    hours = {}
+    for done, (name, path) in enumerate(shipped().items(), 1):
+        hours[name] = float(f"{price(Recipe.read(path)).hours:.3g}")
+        report(done, len(shipped()))
+    return {"command": "ordinate recipes --time --json", "environment": environment(), "hours": hours}
 
 
 def calls_of(call: Callable[[], object]) -> int:

@@ -22,6 +22,7 @@ from ordinate.lab.evaluation.sweep import MOST_POINTS
 from ordinate.lab.tasks import TASKS, Task
 from ordinate.lab.toml import DEEPEST, parse_toml
 from ordinate.lab.training.optimizer import OPTIMIZERS, SCHEDULES, Adam, Cosine, Optimizer, Schedule
+from ordinate.lab.training.shipped import find_recipe
 from ordinate.models import ModelSettings
 
 VERSION = 1
@@ -164,9 +165,9 @@ class Recipe(Part):
         return recipe
 
     @classmethod
-    def read(cls: type[R], path: Path, changes: Iterable[str] = ()) -> R:
-        """Read a TOML file and apply changes such as `training.steps=100`."""
-        document = read_toml(path, "the recipe")
+    def read(cls: type[R], path: Path | str, changes: Iterable[str] = ()) -> R:
+        """Read a TOML file, or a recipe of the package by its name, and apply changes such as `training.steps=100`."""
+        document = read_toml(find_recipe(path), "the recipe")
         for change in changes:
             apply_change(document, change)
         return cls.parse(document)

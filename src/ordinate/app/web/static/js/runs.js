@@ -61,7 +61,7 @@ export function runs(place, rest, signal) {
     list.parentElement.hidden = all.length === 0;
     if (!all.length)
       fill(empty, h("p", {}, `No runs in ${store} yet.`), h("p", { class: "soft" }, "Train a recipe, and it shows up here while it learns:"),
-        h("pre", {}, `ordinate train recipes/addition-1000.toml --out ${store}`));
+        h("pre", {}, `ordinate train addition-1000 --out ${store}`));
     const ids = new Set(found.map((study) => study.id));
     for (const [id, study] of studies) if (!ids.has(id)) { study.element.remove(); studies.delete(id); }
     found.forEach((study, number) => {
