@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Int
 from numpy import ndarray
 from torch import Tensor
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ordinate.errors import OrdinateError
@@ -23,8 +24,13 @@ Numbers = Iterable[int] | Int[ndarray, "..."] | Int[Tensor, "..."]
 @contextmanager
 def ordinary_tensors() -> Iterator[None]:
     """What depends on positions only is worked out on the CPU with numbers, and kept: whatever device is the default,
-    and also where a pass with fake tensors or in inference mode is the first to ask."""
-    with torch.inference_mode(False), _disable_current_modes(), torch.device("cpu"):
+    and also where a pass with fake tensors, in inference mode or inside of `torch.func` is the first to ask."""
+    with (
+        temporarily_clear_interpreter_stack(),
+        torch.inference_mode(False),
+        _disable_current_modes(),
+        torch.device("cpu"),
+    ):
         yield
 
 
@@ -43,6 +49,7 @@ class Coordinates:
 
     def __init__(self, fields: Iterable[str], field: Numbers, ordinate: Numbers) -> None:
         self.fields = tuple(fields)
+        self.handle = handle_of(self)
         self._field, self._ordinate = _whole_numbers(field), _whole_numbers(ordinate)
         if len(self._field) != len(self._ordinate):
             raise ValueError(
@@ -92,6 +99,9 @@ class Coordinates:
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in ("fields", "_field", "_ordinate")}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, handle=handle_of(self))
+
     def __repr__(self) -> str:
         return f"Coordinates(fields={self.fields}, field={self.field}, ordinate={self.ordinate})"
 
@@ -104,6 +114,18 @@ class Coordinates:
             np.concatenate([self._field, place[other._field]]),
             np.concatenate([self._ordinate, other._ordinate]),
         )
+
+    def starts_with(self, other: "Coordinates") -> bool:
+        """Whether the first tokens are those of `other`.
+
+        >>> layout(text=3, answer=1).starts_with(layout(text=2)), layout(text=3).starts_with(layout(word=2))
+        (True, False)
+        """
+        first = len(other)
+        if first > len(self) or not np.array_equal(self._ordinate[:first], other._ordinate):
+            return False
+        names, others = np.array(self.fields), np.array(other.fields)
+        return not first or bool((names[self._field[:first]] == others[other._field]).all())
 
     def label(self, token: int) -> str:
         """Return a reader's name of one token, used on axes of figures."""

@@ -1,5 +1,6 @@
 """Attention: pure functions, thin modules over them, named hooks."""
 
+from ordinate.attention.call import KeyCache
 from ordinate.attention.classes import Plan, attend, dense_attention, plan, sparse_attention
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.heads import (
@@ -27,6 +28,7 @@ __all__ = [
     "ContentKeys",
     "Form",
     "Hook",
+    "KeyCache",
     "MultiHead",
     "Plan",
     "attend",

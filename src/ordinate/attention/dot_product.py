@@ -36,24 +36,21 @@ def attention_scores(
     *,
     pairs: Sequence[Pairs] = (),
     bias: Float[Tensor, "#head query key"] | None = None,
+    keys: int | None = None,
 ) -> Float[Tensor, "*batch head query key"]:
     """score[i, j] = q_i . (k_j + a_{class(i, j)}) / sqrt(d) + bias[i, j], and -inf where a pair is absent.
 
     Without keys the classes alone are looked for. Fewer queries than the patterns have tokens are those of the last
-    tokens. The class term is computed as one product with the table of vectors followed by a lookup, so that no
-    [query, key, dim] tensor is ever made.
+    tokens, fewer `keys` those of the first. The class term is computed as one product with the table of vectors
+    followed by a lookup, so that no [query, key, dim] tensor is ever made.
     """
     parts = []
-    heads = query.split([group.heads for group in pairs], dim=-3) if pairs else (query,)
-    keys = (
-        key.split([group.heads for group in pairs], dim=-3)
-        if pairs and key is not None
-        else (key,) * len(heads)
-    )
-    for place, (q, k) in enumerate(zip(heads, keys, strict=True)):
+    sizes = [group.heads for group in pairs] or [query.shape[-3]]
+    by_group = [None] * len(sizes) if key is None else key.split(sizes, dim=-3)
+    for place, (q, k) in enumerate(zip(query.split(sizes, dim=-3), by_group, strict=True)):
         found = None if k is None else q @ k.transpose(-1, -2)
         if pairs:
-            found = _with_classes(q, found, pairs[place])
+            found = _with_classes(q, found, pairs[place], keys)
         assert found is not None, "without keys there must be classes to look for"
         parts.append(found)
     scores: Tensor = torch.cat(parts, dim=-3) if len(parts) > 1 else parts[0]
@@ -67,9 +64,13 @@ def _with_classes(
     query: Float[Tensor, "*batch head query dim"],
     scores: Float[Tensor, "*batch head query key"] | None,
     group: Pairs,
+    keys: int | None,
 ) -> Float[Tensor, "*batch head query key"]:
-    tables, last = dense_tables(group.pattern, query.device), slice(-query.shape[-2] or None, None)
-    classes = tables.classes[last]
+    tables, part = (
+        dense_tables(group.pattern, query.device),
+        (slice(-query.shape[-2] or None, None), slice(keys)),
+    )
+    classes = tables.classes[part]
     shape = (*query.shape[:-1], classes.shape[-1])
     if group.vectors is not None:
         by_class = query @ group.vectors.to(query.dtype).transpose(-1, -2)
@@ -78,7 +79,7 @@ def _with_classes(
         scores = found if scores is None else scores + found
     elif scores is None:
         scores = query.new_zeros(shape)
-    return scores if tables.absent is None else scores.masked_fill(tables.absent[last], float("-inf"))
+    return scores if tables.absent is None else scores.masked_fill(tables.absent[part], float("-inf"))
 
 
 LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8

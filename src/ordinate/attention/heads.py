@@ -9,7 +9,9 @@ With q, k, v of size d from the tokens and a_c the encoding's vector of class c,
 Without class vectors the first is standard attention, `content x content`. Values always come from the tokens.
 """
 
-from abc import ABC, abstractmethod
+from abc import ABC
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -18,15 +20,27 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from typing_extensions import override
 
+from ordinate.attention.call import (
+    Call,
+    HeadOptions,
+    Memory,
+    fused,
+    repeated,
+    rotated,
+    within,
+    without_padding,
+)
 from ordinate.attention.classes import Plan, attend, plan
 from ordinate.attention.dot_product import (
     QKV,
     Heads,
     attention_scores,
     attention_weights,
+    isolate,
     isolate_groups,
     known_finite,
     mix,
+    present_weights,
     with_nan,
     without_empty_rows,
 )
@@ -49,51 +63,128 @@ class MultiHead(nn.Module, ABC):
 
     needs_classes: ClassVar[bool]
     """Whether there must be class vectors."""
-    maps: ClassVar[int]
-    """How many of queries, keys and values are made of the tokens."""
+    made: ClassVar[tuple[str, ...]]
+    """Which of queries, keys and values are made of the tokens, in this order."""
 
-    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
+    def __init__(self, width: int, heads: int, layer: int = 0, options: HeadOptions | None = None) -> None:
         super().__init__()
         if width % heads:
             raise ValueError(f"width must be a multiple of heads, got width {width} and {heads} heads")
         self.width, self.heads, self.layer = width, heads, layer
         self.head_dim = width // heads
-        self.project = nn.Linear(width, self.maps * width)
-        self.to_output = nn.Linear(width, width)
+        self.options = options = options or HeadOptions()
+        self.sources = nn.ModuleDict()
+        """Maps of keys and values where they are made of tokens of other widths."""
+        sizes = {"query": width, "key": options.key_heads(heads) * self.head_dim}
+        sizes["value"] = sizes["key"]
+        self.sizes = [sizes[name] for name in self.made]
+        if options.key_dim is not None or options.value_dim is not None:
+            widths = {"key": options.key_dim or width, "value": options.value_dim or width}
+            for name in self.made:
+                if name != "query":
+                    self.sources[name] = nn.Linear(widths[name], sizes[name], bias=options.bias)
+            self.sizes = [size for name, size in zip(self.made, self.sizes, strict=True) if name == "query"]
+        if self.sizes:
+            self.project = nn.Linear(width, sum(self.sizes), bias=options.bias)
+        self.to_output = nn.Linear(width, width, bias=options.bias)
         self.query, self.key, self.scores, self.weights = Hook(), Hook(), Hook(), Hook()
         self.values, self.output = Hook(), Hook()
         self._hooks = (self.query, self.key, self.scores, self.weights, self.values)
 
-    @abstractmethod
-    def split(self, x: Tokens) -> QKV:
-        """Queries, keys and values of all heads."""
+    def split(self, x: Tokens, memory: Memory | None = None) -> QKV:
+        """Queries of all heads from x; keys and values from it too, or from the two of a memory."""
+        if memory is None and not self.sources:
+            parts = dict(zip(self.made, self.project(x).split(self.sizes, dim=-1), strict=True))
+        else:
+            keys, values = memory or (x, x)
+            given = {"query": x, "key": keys, "value": values}
+            parts = {name: self._made(name, given[name]) for name in self.made}
+        heads = {
+            name: rearrange(part, "b t (h d) -> b h t d", d=self.head_dim) for name, part in parts.items()
+        }
+        return QKV(heads.get("query"), heads.get("key"), heads["value"])
 
-    def heads_of(self, x: Tokens) -> tuple[Heads, ...]:
-        """Project, and split into heads."""
-        parts: Tensor = rearrange(
-            self.project(x), "b t (map h d) -> map b h t d", h=self.heads, d=self.head_dim
-        )
-        return parts.unbind()
+    def _made(self, name: str, x: Float[Tensor, "batch token source"]) -> Float[Tensor, "batch token made"]:
+        """One of them alone: rows of the common map, or a map of its own."""
+        if name in self.sources:
+            return self.sources[name](x)  # type: ignore[no-any-return]
+        place = self.made.index(name)
+        rows = slice(sum(self.sizes[:place]), sum(self.sizes[: place + 1]))
+        bias = self.project.bias
+        return nn.functional.linear(x, self.project.weight[rows], None if bias is None else bias[rows])
 
-    def forward(self, x: Tokens, coordinates: Coordinates, encoding: Encoding) -> Tokens:
-        """Project, rotate, plan, compute."""
-        query, key, value = self.split(x)
-        if query is not None and key is not None:
-            query, key = encoding.rotate(query, key, coordinates)
-        qkv = QKV(query, key, value)
+    def forward(
+        self, x: Tokens, coordinates: Coordinates, encoding: Encoding, call: Call | None = None
+    ) -> Tokens | tuple[Tokens, Float[Tensor, "batch head query key"]]:
+        """Project, rotate, plan, compute; a `call` brings masks, other tokens to attend to, or cached keys."""
+        qkv = self.split(x, None if call is None else call.memory)
+        if call is not None and call.cache is not None:
+            qkv = call.cache.extend(qkv, coordinates)
+        qkv = rotated(qkv, coordinates, encoding)
+        if self.options.key_heads(self.heads) != self.heads:
+            qkv = repeated(qkv, self.heads)
 
         pairs, bias = encoding.pairs(coordinates, self.layer), encoding.bias(coordinates, self.layer)
         self._check_classes(pairs)
-        plans = self._plans(len(x), x.device, pairs, bias, encoding)
-
-        if plans[0].path == "explicit":
-            mixed = self._explicit(qkv, pairs, bias, encoding, coordinates)
-        elif plans[0].path == "fused":
-            mixed = self._fused(qkv, bias)
+        dropped = self.training and self.options.dropout > 0
+        if call is not None or dropped:
+            mixed, weights = self._called(qkv, pairs, bias, encoding, coordinates, call or Call(), dropped)
         else:
-            mixed = self._by_groups(qkv, pairs, bias)
+            mixed, weights = self._planned(qkv, pairs, bias, encoding, coordinates), None
         output: Tensor = self.output(self.to_output(rearrange(mixed, "b h t d -> b t (h d)")))
-        return output
+        return output if weights is None else (output, weights)
+
+    def _planned(
+        self, qkv: QKV, pairs: tuple[Pairs, ...], bias: Bias, encoding: Encoding, coordinates: Coordinates
+    ) -> Heads:
+        """All tokens attend to all others that the pairs name: the fastest way there is."""
+        plans = self._plans(len(qkv.value), qkv.value.device, pairs, bias, encoding)
+        if plans[0].path == "explicit":
+            return self._explicit(qkv, pairs, bias, encoding, coordinates)
+        if plans[0].path == "fused":
+            return self._fused(qkv, bias)
+        return self._by_groups(qkv, pairs, bias)
+
+    def _called(
+        self,
+        qkv: QKV,
+        pairs: tuple[Pairs, ...],
+        bias: Bias,
+        encoding: Encoding,
+        coordinates: Coordinates,
+        call: Call,
+        dropped: bool,
+    ) -> tuple[Heads, Float[Tensor, "batch head query key"] | None]:
+        """With masks, a memory or cached keys: padding alone is left to the kernels, all else is laid out."""
+        query, key, value = qkv
+        queries, keys = (value if query is None else query).shape[2], value.shape[2]
+        square = queries == keys == len(coordinates)
+        listened = any(hook.patch for hook in self._hooks)
+        simple = square and not (dropped or listened or call.weights or encoding.reads_scores)
+        if simple and not call.says_more_than_padding and bias is None and pairs:
+            found = without_padding(qkv, pairs, call.mask, self.head_dim**-0.5)
+            # The scores of classes alone are no bias any more: padding is a column of queries and keys.
+            return self._by_groups(*found, None, partial(MultiHead.attend, self)), None
+        terms = call.terms(bias, queries, keys, value)
+        if not (pairs or listened or call.weights or encoding.reads_scores):
+            rate = self.options.dropout if dropped else 0.0
+            return fused(qkv, *terms, rate), None
+        added, attended = terms
+        attended = within(attended, pairs, queries, keys, value)
+        if not known_finite(*(x for x in qkv if x is not None)):
+            qkv, rows = isolate(qkv, lambda bad: (bad[:, :, None] @ attended.to(bad.dtype).mT)[:, :, 0])
+        else:
+            rows = None
+        query, key, value = qkv
+        assert query is not None
+        query, key = self.query(query), None if key is None else self.key(key)
+        scores = attention_scores(query, key, pairs=pairs, keys=keys)
+        scores = (scores if added is None else scores + added).masked_fill(~attended, float("-inf"))
+        if encoding.reads_scores:
+            scores = encoding.scores(scores, coordinates, self.layer)
+        weights = self.weights(present_weights(self.scores(scores), normalised=True).to(value.dtype))
+        kept = nn.functional.dropout(weights, self.options.dropout) if dropped else weights
+        return with_nan(mix(kept, self.values(value)), rows), weights if call.weights else None
 
     def plans(self, x: Tokens, coordinates: Coordinates, encoding: Encoding) -> tuple[Plan, ...]:
         """How every group of heads would be computed, and why; one plan where there are no groups."""
@@ -157,14 +248,21 @@ class MultiHead(nn.Module, ABC):
         mixed = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         return mixed if empty is None else mixed.masked_fill(empty, 0.0)
 
-    def _by_groups(self, qkv: QKV, pairs: tuple[Pairs, ...], bias: Bias) -> Heads:
+    def _by_groups(
+        self,
+        qkv: QKV,
+        pairs: tuple[Pairs, ...],
+        bias: Bias,
+        attend: Callable[[QKV, Pairs, Bias], Heads] | None = None,
+    ) -> Heads:
         """Each group of heads by its own plan."""
+        attend = attend or self.attend
         mixed, first = [], 0
         for group in pairs:
             heads = slice(first, first + group.heads)
             first += group.heads
             mixed.append(
-                self.attend(qkv.part(heads), group, bias if bias is None or len(bias) == 1 else bias[heads])
+                attend(qkv.part(heads), group, bias if bias is None or len(bias) == 1 else bias[heads])
             )
         return torch.cat(mixed, dim=1) if len(mixed) > 1 else mixed[0]
 
@@ -178,39 +276,31 @@ class ContentKeys(MultiHead):
     """content x content; with class vectors content x (content + class)."""
 
     needs_classes = False
-    maps = 3
-
-    @override
-    def split(self, x: Tokens) -> QKV:
-        return QKV(*self.heads_of(x))
+    made = ("query", "key", "value")
 
 
 class ClassKeys(MultiHead):
     """content x class: what to look for depends on the token, where it can be does not."""
 
     needs_classes = True
-    maps = 2
-
-    @override
-    def split(self, x: Tokens) -> QKV:
-        query, value = self.heads_of(x)
-        return QKV(query, None, value)
+    made = ("query", "value")
 
 
 class ClassOnly(MultiHead):
     """class only: the weights depend on positions and on nothing else; one learned query a head."""
 
     needs_classes = True
-    maps = 1
+    made = ("value",)
 
-    def __init__(self, width: int, heads: int, layer: int = 0) -> None:
-        super().__init__(width, heads, layer)
+    def __init__(self, width: int, heads: int, layer: int = 0, options: HeadOptions | None = None) -> None:
+        super().__init__(width, heads, layer, options)
         self.looked_for = nn.Parameter(torch.randn(heads, 1, self.head_dim))
 
     @override
-    def split(self, x: Tokens) -> QKV:
-        (value,) = self.heads_of(x)
-        return QKV(self.looked_for.to(value.dtype).expand_as(value), None, value)
+    def split(self, x: Tokens, memory: Memory | None = None) -> QKV:
+        value = super().split(x, memory).value
+        query = self.looked_for.to(value.dtype).expand(len(x), -1, x.shape[1], -1)
+        return QKV(query, None, value)
 
     @override
     def attend(self, qkv: QKV, group: Pairs, bias: Bias) -> Heads:
@@ -227,9 +317,9 @@ class Form(Kind):
 
     layer: ClassVar[type[MultiHead]]
 
-    def build(self, width: int, heads: int, layer: int) -> MultiHead:
+    def build(self, width: int, heads: int, layer: int, options: HeadOptions | None = None) -> MultiHead:
         """Make one layer."""
-        return self.layer(width, heads, layer)
+        return self.layer(width, heads, layer, options)
 
 
 class Content(

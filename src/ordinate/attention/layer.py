@@ -1,12 +1,14 @@
-"""`od.Attention`: self-attention over a declared structure, as one module for a model of one's own."""
+"""`od.Attention`: attention over a declared structure, as one module for a model of one's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from ordinate.attention.call import Call, HeadOptions, KeyCache, read_masks
 from ordinate.attention.heads import FORMS, Form
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, ClassVectorEncoding, Encoding, NoPosition, Pairwise
@@ -40,7 +42,7 @@ class Declared:
     def layout(self, tokens: int, given: Coordinates | None = None) -> Coordinates:
         """The layout of a sequence: the one that is given, or one field."""
         if given is None:
-            return _one_field(self._only_field(), tokens)
+            return coordinates_of(self._only_field(), tokens)
         if len(given) != tokens:
             raise OrdinateError(f"the layout has {len(given)} tokens, and the input has {tokens}")
         return given
@@ -50,7 +52,7 @@ class Declared:
         if layouts is None:
             return ()
         if isinstance(layouts, int):
-            return (_one_field(self._only_field(), layouts),)
+            return (coordinates_of(self._only_field(), layouts),)
         return (layouts,) if isinstance(layouts, Coordinates) else tuple(layouts)
 
     def _only_field(self) -> str:
@@ -63,7 +65,8 @@ class Declared:
 
 
 @lru_cache(maxsize=256)
-def _one_field(name: str, tokens: int) -> Coordinates:
+def coordinates_of(name: str, tokens: int) -> Coordinates:
+    """So many tokens of one field."""
     return Coordinates.of(**{name: range(tokens)})
 
 
@@ -86,7 +89,7 @@ def form(scores: str) -> Form:
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention in which position decides where a token may look.
+    """Multi-head attention in which position decides where a token may look; where `nn.MultiheadAttention` was.
 
     `relation` says which pairs attend, and which of them share a learned vector a_c; `scores` what a score is made of:
 
@@ -97,6 +100,9 @@ class Attention(nn.Module):
     A list of relations splits the heads evenly. Instead of a relation, `encoding` takes any other way for positions to
     enter the scores, such as `od.Rope()`. `trained` are the layouts of training, or its number of tokens; leave it out
     where the classes are the same at every length, as with a window or a clip.
+
+    `key_value_heads`: equally many heads of queries share one of keys and values. `key_dim`, `value_dim`: widths of the
+    tokens that keys and values are made of, where they are others. `dropout`: share of the weights dropped in training.
 
     >>> import ordinate as od, torch
     >>> near = od.aligned("number") * od.window(back=2)
@@ -114,9 +120,21 @@ class Attention(nn.Module):
         encoding: Encoding | None = None,
         scores: str = "content",
         trained: Trained | None = None,
+        key_value_heads: int | None = None,
+        key_dim: int | None = None,
+        value_dim: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         check_heads(dim, heads)
+        if key_value_heads is not None and (key_value_heads < 1 or heads % key_value_heads):
+            raise OrdinateError(
+                f"{heads} heads of queries cannot share {key_value_heads} of keys and values evenly: "
+                "write a number that divides the heads"
+            )
+        if not 0 <= dropout < 1:
+            raise OrdinateError(f"dropout = {dropout} is no share: write a number from 0 to below 1")
         self.dim, self.declared = dim, Declared.of(relation, encoding)
         unbuilt = self.declared.encoding
         self.encoding = unbuilt.build(BuildSpec(self.declared.trained(trained), 1, heads, dim // heads))
@@ -125,20 +143,152 @@ class Attention(nn.Module):
                 f"{type(unbuilt).__name__} puts positions into the tokens before the first layer, which one layer of "
                 "attention cannot: use it in od.Transformer, or choose one that enters the scores, such as od.Rope()"
             )
-        self.heads = form(scores).build(dim, heads, 0)
+        self.heads = form(scores).build(
+            dim, heads, 0, HeadOptions(key_value_heads, key_dim, value_dim, bias, dropout)
+        )
         if self.heads.needs_classes and not has_classes(self.encoding):
             raise OrdinateError(
                 f"scores = {scores!r} looks for classes of pairs, and there are none: give a relation that has some, "
                 "such as od.relative(clip=8)"
             )
 
+    @classmethod
+    def of(
+        cls,
+        attention: nn.MultiheadAttention,
+        *,
+        relation: Relations | None = None,
+        encoding: Encoding | None = None,
+        trained: Trained | None = None,
+    ) -> "Attention":
+        """The same layer with its weights, and positions: class vectors and other parameters of them are new.
+
+        >>> old = nn.MultiheadAttention(8, heads := 2, batch_first=True)
+        >>> x = torch.randn(1, 5, 8)
+        >>> torch.allclose(Attention.of(old)(x), old(x, x, x)[0], atol=1e-6)
+        True
+        """
+        if attention.bias_k is not None or attention.add_zero_attn:
+            raise OrdinateError(
+                "add_bias_kv and add_zero_attn add keys without a place: make the layer without them"
+            )
+        own, bias = attention.embed_dim, attention.in_proj_bias is not None
+        others = {"key_dim": attention.kdim, "value_dim": attention.vdim}
+        new = cls(
+            own,
+            attention.num_heads,
+            relation=relation,
+            encoding=encoding,
+            trained=trained,
+            bias=bias,
+            dropout=attention.dropout,
+            **({} if attention._qkv_same_embed_dim else others),
+        ).to(attention.out_proj.weight)
+        heads, biases = new.heads, attention.in_proj_bias
+        with torch.no_grad():
+            if attention._qkv_same_embed_dim:
+                heads.project.weight.copy_(attention.in_proj_weight)
+            else:
+                heads.project.weight.copy_(attention.q_proj_weight)
+                heads.sources["key"].weight.copy_(attention.k_proj_weight)
+                heads.sources["value"].weight.copy_(attention.v_proj_weight)
+            if bias:
+                maps = [heads.project, *heads.sources.values()]
+                for own_map, part in zip(maps, biases.split([len(m.bias) for m in maps]), strict=True):
+                    own_map.bias.copy_(part)
+                heads.to_output.bias.copy_(attention.out_proj.bias)
+            heads.to_output.weight.copy_(attention.out_proj.weight)
+        return new.train(attention.training)
+
     def forward(
-        self, x: Float[Tensor, "..."], layout: Coordinates | None = None
-    ) -> Float[Tensor, "batch token dim"]:
-        """Mix the tokens of x [batch, token, dim]; without a layout they are one field, numbered from 0."""
+        self,
+        x: Float[Tensor, "..."],
+        layout: Coordinates | None = None,
+        *,
+        memory: Tensor | tuple[Tensor, Tensor] | None = None,
+        memory_layout: Coordinates | None = None,
+        key_padding_mask: Shaped[Tensor, "..."] | None = None,
+        attn_mask: Shaped[Tensor, "..."] | None = None,
+        is_causal: bool = False,
+        need_weights: bool = False,
+        cache: KeyCache | None = None,
+    ) -> Float[Tensor, "batch token dim"] | tuple[Tensor, Tensor]:
+        """Mix the tokens of x [batch, token, dim]; without a layout they are one field, numbered from 0.
+
+        `memory`: other tokens to attend to, with their `memory_layout`; or two tensors, one for keys, one for values.
+        `key_padding_mask` [batch, key] and `attn_mask` [query, key], [head, query, key] or [batch, head, query, key]
+        are torch's: True where a pair is left out, or numbers to add to scores. A query without any key receives 0.
+        `is_causal`: no token sees what comes after it; faster where the relation says so, by `* od.causal()`.
+        `need_weights`: return (y, weights [batch, head, query, key]).
+        `cache`: keys of earlier tokens; x is then what comes after them, and the layout that of all.
+        """
         if x.dim() != 3 or x.shape[-1] != self.dim:
             raise OrdinateError(
                 f"x has the shape {tuple(x.shape)}, and this attention takes [batch, token, {self.dim}]"
             )
-        mixed: Tensor = self.heads(x, self.declared.layout(x.shape[1], layout), self.encoding)
+        past = 0 if cache is None else len(cache)
+        if memory is None:
+            self._check_own(memory_layout)
+            coordinates, keys, given = (
+                self.declared.layout(past + x.shape[1], layout),
+                past + x.shape[1],
+                None,
+            )
+        else:
+            if past or cache is not None:
+                raise OrdinateError("a memory is read whole in every call: leave the cache away")
+            given = memory if isinstance(memory, tuple) else (memory, memory)
+            self._check_memory(x, given)
+            coordinates, keys = self._joined(x, given, layout, memory_layout), given[0].shape[1]
+        shape = (len(x), self.heads.heads, x.shape[1], keys)
+        if (
+            not (given or is_causal or need_weights or cache is not None)
+            and key_padding_mask is attn_mask is None
+        ):
+            call = None
+        else:
+            mask, added = read_masks(shape, key_padding_mask, attn_mask, is_causal=is_causal, device=x.device)
+            call = Call(given, mask, added, cache, need_weights)
+        mixed: Tensor | tuple[Tensor, Tensor] = self.heads(x, coordinates, self.encoding, call)
         return mixed
+
+    def _check_own(self, memory_layout: Coordinates | None) -> None:
+        if memory_layout is not None:
+            raise OrdinateError("there is a memory_layout and no memory: give memory=, the tokens it is of")
+        if self.heads.sources:
+            raise OrdinateError("keys and values are made of tokens of other widths: give them as memory=")
+
+    def _check_memory(self, x: Tensor, memory: tuple[Tensor, Tensor]) -> None:
+        options = self.heads.options
+        for name, tokens, width in zip(
+            ("keys", "values"),
+            memory,
+            (options.key_dim or self.dim, options.value_dim or self.dim),
+            strict=True,
+        ):
+            if tokens.dim() != 3 or (len(tokens), tokens.shape[-1]) != (len(x), width):
+                raise OrdinateError(
+                    f"the memory of {name} has the shape {tuple(tokens.shape)}: give [{len(x)}, token, {width}]"
+                )
+        if memory[0].shape[1] != memory[1].shape[1]:
+            raise OrdinateError(
+                f"the memory has {memory[0].shape[1]} keys and {memory[1].shape[1]} values: give as many of both"
+            )
+
+    def _joined(
+        self,
+        x: Tensor,
+        memory: tuple[Tensor, Tensor],
+        layout: Coordinates | None,
+        memory_layout: Coordinates | None,
+    ) -> Coordinates:
+        """Where keys and queries stand, the keys first."""
+        tokens = (memory[0].shape[1], x.shape[1])
+        if layout is None and memory_layout is None and isinstance(self.encoding, NoPosition):
+            return coordinates_of("memory", tokens[0]) + coordinates_of("token", tokens[1])
+        if layout is None or memory_layout is None:
+            raise OrdinateError(
+                "tokens that attend to others need both layouts: layout=od.layout(target=5), "
+                "memory_layout=od.layout(source=7)"
+            )
+        return self.declared.layout(tokens[0], memory_layout) + self.declared.layout(tokens[1], layout)
