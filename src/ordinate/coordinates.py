@@ -3,10 +3,12 @@
 A token has a *field* (first operand, answer, text, ...) and an *ordinate*: its place inside that field.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -17,6 +19,17 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ordinate.errors import OrdinateError
+
+HANDLES: "WeakValueDictionary[str, object]" = WeakValueDictionary()
+_COUNT = itertools.count()
+
+
+def handle_of(thing: object) -> str:
+    """A name by which a compiled graph, which holds nothing but tensors and text, finds an object again."""
+    handle = f"{type(thing).__name__}-{next(_COUNT)}"
+    HANDLES[handle] = thing
+    return handle
+
 
 Numbers = Iterable[int] | Int[ndarray, "..."] | Int[Tensor, "..."]
 

@@ -44,6 +44,8 @@ from ordinate.errors import OrdinateError
 from ordinate.relations.pattern import Pattern
 
 Kernel = Callable[..., Tensor]
+is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
+"""Whether `torch.export` looks on; the older versions of torch do not tell it from `torch.compile`."""
 
 # Costs of sparse attention in columns of dense scores; CALLS and SLOT are fitted by eye to windows of 3, 10, 30 keys,
 # forward and backward in float32 on one shared core: with 8 samples of 4 heads both took equally long between 49 and
@@ -91,6 +93,8 @@ def plan(
     `rows` are batch times heads, `bias` says that every pair has one of its own, `reads_scores` that an encoding reads
     the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
     """
+    if is_exporting():
+        return Plan("explicit", "an exported graph holds torch's own operators alone")
     few = pattern is not None and is_sparse(pattern)
     if reads_scores:
         if pattern is not None and few:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
+from typing_extensions import override
 
 from ordinate.attention.call import Call, HeadOptions, KeyCache, read_masks
 from ordinate.attention.heads import FORMS, Form
-from ordinate.coordinates import Coordinates
+from ordinate.attention.operator import attention_operator
+from ordinate.coordinates import Coordinates, handle_of
 from ordinate.encodings import BuildSpec, ClassVectorEncoding, Encoding, NoPosition, Pairwise
 from ordinate.errors import OrdinateError, nearest
 from ordinate.relations import Relation
@@ -135,6 +138,7 @@ class Attention(nn.Module):
             )
         if not 0 <= dropout < 1:
             raise OrdinateError(f"dropout = {dropout} is no share: write a number from 0 to below 1")
+        self.handle = handle_of(self)
         self.dim, self.declared = dim, Declared.of(relation, encoding)
         unbuilt = self.declared.encoding
         self.encoding = unbuilt.build(BuildSpec(self.declared.trained(trained), 1, heads, dim // heads))
@@ -226,6 +230,11 @@ class Attention(nn.Module):
             raise OrdinateError(
                 f"x has the shape {tuple(x.shape)}, and this attention takes [batch, token, {self.dim}]"
             )
+        if torch.compiler.is_dynamo_compiling():
+            if cache is not None:
+                raise OrdinateError("a cache grows from call to call: leave it out of torch.compile")
+            masks = (key_padding_mask, attn_mask)
+            return self._in_graph(x, layout, memory, memory_layout, masks, is_causal, need_weights)
         past = 0 if cache is None else len(cache)
         if memory is None:
             self._check_own(memory_layout)
@@ -251,6 +260,41 @@ class Attention(nn.Module):
             call = Call(given, mask, added, cache, need_weights)
         mixed: Tensor | tuple[Tensor, Tensor] = self.heads(x, coordinates, self.encoding, call)
         return mixed
+
+    def _in_graph(
+        self,
+        x: Tensor,
+        layout: Coordinates | None,
+        memory: Tensor | tuple[Tensor, Tensor] | None,
+        memory_layout: Coordinates | None,
+        masks: tuple[Tensor | None, Tensor | None],
+        is_causal: bool,
+        need_weights: bool,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """What `torch.compile` sees: one operator."""
+        keys, values = memory if isinstance(memory, tuple) else (memory, memory)
+        kind = x.device.type
+        out, weights = attention_operator(
+            list(self.parameters()),
+            x,
+            keys,
+            values,
+            *masks,
+            torch.randint(2**31, ()) if self.training and self.heads.options.dropout else torch.zeros(()),
+            self.handle,
+            "" if layout is None else layout.handle,
+            "" if memory_layout is None else memory_layout.handle,
+            is_causal,
+            need_weights,
+            self.training,
+            str(torch.get_autocast_dtype(kind)).partition(".")[2] if torch.is_autocast_enabled(kind) else "",
+        )
+        return (out, weights) if need_weights else out
+
+    @override
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.handle = handle_of(self)
 
     def _check_own(self, memory_layout: Coordinates | None) -> None:
         if memory_layout is not None:
