@@ -20,6 +20,14 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ordinate.errors import OrdinateError
 
+
+def watched() -> bool:
+    """Whether tensors made now may be stand-ins, of `torch.compile`, `torch.export`, `torch.func` or a fake mode: what
+    is computed from them is not to be kept."""
+    modes = torch._C._len_torch_dispatch_stack() + len(torch._C._functorch.get_interpreter_stack() or ())
+    return modes > 0 or torch.compiler.is_compiling()
+
+
 HANDLES: "WeakValueDictionary[str, object]" = WeakValueDictionary()
 _COUNT = itertools.count()
 

@@ -1,4 +1,4 @@
-"""`od.Attention` under `torch.compile`, without a break in the graph, and under `torch.export`; see test_compiled.py."""
+"""`od.Attention` under `torch.compile` without a break in the graph, and `torch.export`; see test_compiled.py."""
 
 import io
 from copy import deepcopy
@@ -109,7 +109,7 @@ def test_a_graph_whose_layout_is_gone_says_so():
     made, x = attention(KINDS["shaw"]), tokens(1, TOKENS, DIM)
     arguments = (list(made.parameters()), x, None, None, None, None, torch.zeros(()))
     with pytest.raises(OrdinateError, match="which is gone"):
-        attention_operator(*arguments, made.handle, "Coordinates-0", "", False, False, False, "")
+        attention_operator(*arguments, made.handle, "Coordinates-x", "", False, False, False, "")
 
 
 @kinds

@@ -8,7 +8,17 @@ FOLDER = Path(__file__).parent
 
 
 def test_attention_in_graphs():
-    command = [sys.executable, "-m", "pytest", "--noconftest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--noconftest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "pyproject.toml",
+    ]
     done = subprocess.run(
         [*command, "--timeout=280", FOLDER / "compiled.py"],
         cwd=FOLDER.parents[1],

@@ -40,6 +40,7 @@ from ordinate.attention.dot_product import (
 )
 from ordinate.attention.kernels import autocast_dtype
 from ordinate.attention.tables import dense_tables, sparse_tables
+from ordinate.coordinates import ordinary_tensors
 from ordinate.errors import OrdinateError
 from ordinate.relations.pattern import Pattern
 
@@ -265,7 +266,8 @@ def check_queries(pattern: Pattern) -> None:
     """Refuse a query without a key, whose weights would be 0 / 0."""
     if pattern in _CHECKED:
         return
-    counts = torch.bincount(pattern.query, minlength=pattern.tokens)
-    if not bool(counts.all()):
-        raise OrdinateError(f"query {int(counts.argmin())} has no key to attend to: give it at least one")
+    with ordinary_tensors():
+        counts = torch.bincount(pattern.query, minlength=pattern.tokens)
+        if not bool(counts.all()):
+            raise OrdinateError(f"query {int(counts.argmin())} has no key to attend to: give it at least one")
     _CHECKED[pattern] = True

@@ -2,7 +2,7 @@
 
 What is asked of positions is Python, and its answers are kept; a compiler that followed it would find numpy. So the
 graph holds tensors, and the names of the layer and of its layouts; when the operator runs, it calls the layer as ever,
-with all its kernels. The backward pass is an operator too, which calls the layer again: activations inside are not kept.
+with all its kernels. The backward pass is an operator too, which calls the layer again: no activations are kept.
 """
 
 from contextlib import nullcontext

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from ordinate.coordinates import ordinary_tensors, watched
 from ordinate.relations.pattern import ABSENT, Block, Pattern
 
 CPU = torch.device("cpu")
@@ -117,12 +118,15 @@ def sparse_tables(pattern: Pattern, device: torch.device) -> SparseTables:
 
 def _kept(kept: "Kept[T]", pattern: Pattern, device: torch.device, make: Callable[[Pattern], T]) -> T:
     by_device = kept.setdefault(pattern, {})
+    if CPU not in by_device:
+        with ordinary_tensors():
+            by_device[CPU] = make(pattern)
     if device not in by_device:
         with torch.inference_mode(False):
-            if CPU not in by_device:
-                by_device[CPU] = make(pattern)
-            if device not in by_device:
-                by_device[device] = by_device[CPU].to(device)
+            copied = by_device[CPU].to(device)
+        if watched():
+            return copied
+        by_device[device] = copied
     return by_device[device]
 
 
