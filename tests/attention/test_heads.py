@@ -147,7 +147,7 @@ def test_absent_pairs_have_no_weight_and_replaced_weights_are_used(form):
     attention, x = model.layers[0].attention, torch.randn(3, len(batch.coordinates), 16, dtype=torch.float64)
     with patched(attention, {"weights": lambda w: torch.eye(w.shape[-1], dtype=w.dtype).expand_as(w)}):
         found = attention(x, batch.coordinates, model.encoding)
-    values = attention.heads_of(x)[-1].transpose(1, 2).flatten(2)
+    values = attention.split(x).value.transpose(1, 2).flatten(2)
     torch.testing.assert_close(found, attention.to_output(values))
 
 

@@ -126,9 +126,9 @@ def rotated(qkv: QKV, coordinates: Coordinates, encoding: Encoding) -> QKV:
 def repeated(qkv: QKV, heads: int) -> QKV:
     """Keys and values of grouped queries, once for every head."""
     query, key, value = qkv
-    key, value = (x if x is None else x.repeat_interleave(heads // x.shape[1], dim=1) for x in (key, value))
-    assert value is not None
-    return QKV(query, key, value)
+    times = heads // value.shape[1]
+    key = None if key is None else key.repeat_interleave(times, dim=1)
+    return QKV(query, key, value.repeat_interleave(times, dim=1))
 
 
 def within(attended: Mask | None, pairs: tuple[Pairs, ...], queries: int, keys: int, like: Tensor) -> Mask:

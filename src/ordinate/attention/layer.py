@@ -189,19 +189,20 @@ class Attention(nn.Module):
             **({} if attention._qkv_same_embed_dim else others),
         ).to(attention.out_proj.weight)
         heads, biases = new.heads, attention.in_proj_bias
+        maps: list[Any] = [heads.project, *heads.sources.values()]
+        theirs = (
+            [attention.in_proj_weight]
+            if attention._qkv_same_embed_dim
+            else [attention.q_proj_weight, attention.k_proj_weight, attention.v_proj_weight]
+        )
         with torch.no_grad():
-            if attention._qkv_same_embed_dim:
-                heads.project.weight.copy_(attention.in_proj_weight)
-            else:
-                heads.project.weight.copy_(attention.q_proj_weight)
-                heads.sources["key"].weight.copy_(attention.k_proj_weight)
-                heads.sources["value"].weight.copy_(attention.v_proj_weight)
+            for own_map, weight in zip(maps, theirs, strict=True):
+                own_map.weight.copy_(weight)
+            heads.to_output.weight.copy_(attention.out_proj.weight)
             if bias:
-                maps = [heads.project, *heads.sources.values()]
-                for own_map, part in zip(maps, biases.split([len(m.bias) for m in maps]), strict=True):
+                for own_map, part in zip(maps, biases.split([len(m.weight) for m in maps]), strict=True):
                     own_map.bias.copy_(part)
                 heads.to_output.bias.copy_(attention.out_proj.bias)
-            heads.to_output.weight.copy_(attention.out_proj.weight)
         return new.train(attention.training)
 
     def forward(
@@ -293,7 +294,7 @@ class Attention(nn.Module):
 
     @override
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
         self.handle = handle_of(self)
 
     def _check_own(self, memory_layout: Coordinates | None) -> None:

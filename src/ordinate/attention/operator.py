@@ -140,10 +140,10 @@ def _backward(
     with torch.enable_grad(), _gradients_again():
         fresh = [tensor.detach().requires_grad_() for tensor in learnt]
         again = iter(fresh)
-        inputs = (next(again), *(None if one is None else next(again) for one in (keys, values)))
+        x, keys, values = next(again), *(None if one is None else next(again) for one in (keys, values))
         mask = next(again) if attn_mask is not None and attn_mask.is_floating_point() else attn_mask
         arguments = (layer, layout, memory_layout, is_causal, need_weights, training, autocast)
-        out, weights = _call(list(again), *inputs, key_padding_mask, mask, seed, *arguments)
+        out, weights = _call(list(again), x, keys, values, key_padding_mask, mask, seed, *arguments)
         outputs, gradients = [out], [gradient]
         if weights.requires_grad:
             outputs, gradients = [out, weights], [gradient, weights_gradient]
