@@ -1,6 +1,13 @@
 """Attention: pure functions, thin modules over them, named hooks."""
 
-from ordinate.attention.classes import Plan, attend, dense_attention, plan, sparse_attention
+from ordinate.attention.classes import (
+    Plan,
+    attend,
+    blocked_attention,
+    dense_attention,
+    plan,
+    sparse_attention,
+)
 from ordinate.attention.concat import (
     ConcatAttention,
     ContentAttention,
@@ -54,6 +61,7 @@ __all__ = [
     "attend",
     "attention_scores",
     "attention_weights",
+    "blocked_attention",
     "captured",
     "dense_attention",
     "densify",

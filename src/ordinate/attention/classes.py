@@ -10,7 +10,8 @@ Sums run over the pairs that a pattern attends. `plan` alone decides how they ar
 | fused | PyTorch's own kernel, where no relation says anything |
 | dense | the scores of all pairs at once |
 | chunked | the same in parts that stay in the cache |
-| sparse | slices of keys: tokens x keys of a query instead of tokens^2 |
+| blocked | blocks of queries and the stretches of keys that they attend to: tokens x window |
+| sparse | slices of keys: tokens x keys of a query, where these are few |
 
 **Absent pairs have no influence.** Numbers that are not finite, in a query, key or value, make NaN of the rows that
 attend to that token, and nothing of any other row, nor of its gradients; rows of NaN pass no gradient on.
@@ -25,10 +26,12 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.attention import dense, sparse
+from ordinate.attention import blocked, dense, sparse
+from ordinate.attention.costs import costs
 from ordinate.attention.dot_product import (
     QKV,
     Heads,
@@ -39,22 +42,16 @@ from ordinate.attention.dot_product import (
     without_empty_rows,
 )
 from ordinate.attention.kernels import autocast_dtype
-from ordinate.attention.tables import dense_tables, sparse_tables
+from ordinate.attention.tables import CPU, blocked_tables, dense_tables, sparse_tables
 from ordinate.errors import OrdinateError
 from ordinate.relations.pattern import Pattern
 
 Kernel = Callable[..., Tensor]
 
-# Costs of sparse attention in columns of dense scores; CALLS and SLOT are fitted by eye to windows of 3, 10, 30 keys,
-# forward and backward in float32 on one shared core: with 8 samples of 4 heads both took equally long between 49 and
-# 97, 65 and 129, 97 and 257 tokens; with 128 samples at about half of that, with one at about twice. RUN is an
-# estimate from the time of a call, not a fit.
-CALLS = 64
-SLOT = 4
-RUN = 64
-"""Times runs per token: a run costs a few calls, however short it is."""
+BLOCKED_FROM = 8
+"""Keys of a query from which on blocks are looked for: finding them takes time, and with fewer slots are faster."""
 
-_COSTS: "WeakKeyDictionary[Pattern, float]" = WeakKeyDictionary()
+_PARTS: "WeakKeyDictionary[Pattern, tuple[int, int]]" = WeakKeyDictionary()
 _CHECKED: "WeakKeyDictionary[Pattern, bool]" = WeakKeyDictionary()
 
 
@@ -91,9 +88,9 @@ def plan(
     `rows` are batch times heads, `bias` says that every pair has one of its own, `reads_scores` that an encoding reads
     the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
     """
-    few = pattern is not None and is_sparse(pattern)
+    chosen = "dense" if pattern is None else path_of(pattern)
     if reads_scores:
-        if pattern is not None and few:
+        if pattern is not None and chosen == "sparse":
             raise OrdinateError(
                 f"this encoding reads the scores of all pairs, and the relation has {pattern.keys_per_query:.3g} "
                 f"keys a query of {pattern.tokens} tokens, which sparse attention is for: write a bias "
@@ -105,14 +102,14 @@ def plan(
     if pattern is None:
         return Plan("fused", "no relation")
     keys, tokens, scores = pattern.keys_per_query, pattern.tokens, rows * pattern.tokens**2
-    if few and not bias:
-        cost = _sparse_cost(pattern)
+    if chosen != "dense" and not bias:
+        cost = costs_of(pattern)[chosen]
         return Plan(
-            "sparse",
+            chosen,
             f"{keys:.3g} keys a query of {tokens} tokens cost as much as {cost:.3g} columns of all pairs",
         )
     why = f"{keys:.3g} keys a query of {tokens} tokens"
-    if few:
+    if chosen != "dense":
         why = "every pair has a bias of its own"
     most = dense.chunk_size(device)
     if scores <= most:
@@ -120,19 +117,43 @@ def plan(
     return Plan("chunked", f"{why}, {scores} scores in chunks of {most}")
 
 
+def path_of(pattern: Pattern) -> str:
+    """The path that takes the least time on a CPU: dense, sparse or blocked.
+
+    The pattern alone decides: a sample has the same numbers in whatever batch, and in whatever order.
+    """
+    found = costs_of(pattern)
+    return min(found, key=lambda path: found[path])
+
+
 def is_sparse(pattern: Pattern) -> bool:
-    """Whether slots and runs are few enough for sparse attention to be faster."""
-    if CALLS + SLOT * pattern.keys_per_query >= pattern.tokens:  # before blocks are worked out
-        return False
-    return _sparse_cost(pattern) < pattern.tokens
+    """Whether slots and runs are few enough for sparse attention to be the fastest."""
+    return path_of(pattern) == "sparse"
 
 
-def _sparse_cost(pattern: Pattern) -> float:
-    if pattern not in _COSTS:
+def costs_of(pattern: Pattern) -> dict[str, float]:
+    """What every path of a pattern costs, in columns of dense scores for each query; see `Costs`."""
+    measured, tokens, keys = costs(), pattern.tokens, pattern.keys_per_query
+    found = {"dense": float(tokens)}
+    if measured.sparse_token + measured.sparse_slot * keys < tokens:  # before slots are worked out
+        slots, runs = slots_and_runs(pattern)
+        found["sparse"] = (
+            measured.sparse_token + (measured.sparse_slot * slots + measured.sparse_run * runs) / tokens
+        )
+    if keys >= BLOCKED_FROM and measured.blocked_score * keys < min(found.values()):
+        tables = blocked_tables(pattern, CPU)
+        if tables is not None:
+            scores, blocks = tables.pairs, len(tables.blocks)
+            found["blocked"] = (measured.blocked_score * scores + measured.blocked_block * blocks) / tokens
+    return found
+
+
+def slots_and_runs(pattern: Pattern) -> tuple[int, int]:
+    """What sparse attention has to compute, and in how many pieces."""
+    if pattern not in _PARTS:
         slots = sum(len(block.classes) * (block.last - block.first) for block in pattern.blocks)
-        runs = sum(len(block.runs) for block in pattern.blocks)
-        _COSTS[pattern] = CALLS + (SLOT * slots + RUN * runs) / pattern.tokens
-    return _COSTS[pattern]
+        _PARTS[pattern] = slots, sum(len(block.runs) for block in pattern.blocks)
+    return _PARTS[pattern]
 
 
 def attend(
@@ -141,19 +162,48 @@ def attend(
     value: Float[Tensor, "batch head token dim_v"],
     pattern: Pattern,
     *,
-    vectors: Float[Tensor, "#head cls dim"] | None = None,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
     bias: Float[Tensor, "#head cls"] | None = None,
     scores_bias: Float[Tensor, "#head token token"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
     scale: float | int = 1.0,
 ) -> Float[Tensor, "batch head token dim_v"]:
-    """`dense_attention` or `sparse_attention`, whichever `plan` takes for the pattern."""
+    """The path that `plan` takes for the pattern.
+
+    `look` is what class vectors are multiplied with, where that is not the query: score_ij = scale (q_i . k_j +
+    look_i . a_c). The logits of the Inkling model are of this form, with a short look.
+    """
     rows = value.shape[0] * value.shape[1]
     chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None)
+    if chosen.path == "blocked":
+        return blocked_attention(query, key, value, pattern, vectors=vectors, bias=bias, look=look, scale=scale)
+    if look is not None:
+        query, key, vectors = _side_by_side(query, key, vectors, look)
     if chosen.path == "sparse":
         return sparse_attention(query, key, value, pattern, vectors=vectors, bias=bias, scale=scale)
     return dense_attention(
         query, key, value, pattern, vectors=vectors, bias=bias, scores_bias=scores_bias, scale=scale
     )
+
+
+def _side_by_side(
+    query: Tensor | None, key: Tensor | None, vectors: Tensor | None, look: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor]:
+    """[q, look], [k, 0] and [0, a]: their products are q . k and look . a."""
+    _check_look(query, key, vectors)
+    assert vectors is not None
+    if query is None or key is None:
+        return look, None, vectors
+    none = key.new_zeros(*key.shape[:-1], look.shape[-1])
+    wider = F.pad(vectors, (query.shape[-1], 0))
+    return torch.cat([query, look], -1), torch.cat([key, none], -1), wider
+
+
+def _check_look(query: Tensor | None, key: Tensor | None, vectors: Tensor | None) -> None:
+    if vectors is None:
+        raise OrdinateError("look is multiplied with class vectors, and there are none: give vectors")
+    if (query is None) != (key is None):
+        raise OrdinateError("with a look, queries are there for keys alone: give both, or neither")
 
 
 def dense_attention(
@@ -216,6 +266,49 @@ def sparse_attention(
     tables = sparse_tables(pattern, value.device)
     kernel = partial(sparse.sparse, tables=tables, vectors=vectors, bias=bias, scale=scale)
     return _apart(kernel, QKV(query, key, value), pattern, partial(sparse.reached, tables=tables))
+
+
+def blocked_attention(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """The numbers of `dense_attention`, in time that grows with tokens x window; `look` as in `attend`.
+
+    For patterns in which, inside of a block of queries and a field of keys, the offset decides the class.
+
+    >>> query, key = torch.tensor([0, 1, 1, 2, 2]), torch.tensor([0, 0, 1, 1, 2])
+    >>> back = Pattern(3, 2, query, key, query - key, (0, 3))  # the token itself, and the one before
+    >>> value = torch.tensor([1.0, 2.0, 4.0]).view(1, 1, 3, 1)
+    >>> blocked_attention(None, None, value, back, bias=torch.zeros(1, 2)).flatten()
+    tensor([1.0000, 1.5000, 3.0000])
+    """
+    if look is not None:
+        _check_look(query, key, vectors)
+    looked_for = query if look is None or query is None else torch.cat([query, look], -1)
+    looked_for = look if looked_for is None else looked_for
+    vectors, bias, _ = _checked(pattern, looked_for, key, value, vectors, bias)
+    if not value.numel():
+        return value.clone()
+    tables = blocked_tables(pattern, value.device)
+    if tables is None:
+        raise OrdinateError(
+            "offsets do not decide the classes of this pattern: use attend(...), which finds a path"
+        )
+
+    def kernel(query: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
+        apart = None
+        if look is not None and query is not None:
+            query, apart = (None, query) if key is None else query.split([query.shape[-1] - look.shape[-1], look.shape[-1]], -1)
+        return blocked.blocked(query, key, value, tables, vectors, bias, scale, apart)
+
+    return _apart(kernel, QKV(looked_for, key, value), pattern, partial(blocked.reached, tables=tables))
 
 
 def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:
