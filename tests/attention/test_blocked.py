@@ -11,7 +11,15 @@ from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.relations import BoundRelation, aligned, between, causal, everywhere, relative, uniform
 from ordinate.relations import window as near
-from tests.attention.pairs import FORMS, arguments, assert_same, output_and_gradients, pattern_of, slow, window
+from tests.attention.pairs import (
+    FORMS,
+    arguments,
+    assert_same,
+    output_and_gradients,
+    pattern_of,
+    slow,
+    window,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +159,9 @@ def test_where_offsets_do_not_decide_there_is_no_table(relation):
     pattern = BoundRelation(relation, [layout]).pattern(layout)
     if blocked_tables(pattern, CPU) is None:
         with pytest.raises(OrdinateError, match="offsets do not decide"):
-            blocked_attention(None, None, torch.zeros(1, 1, 14, 1), pattern, bias=torch.zeros(1, pattern.classes))
+            blocked_attention(
+                None, None, torch.zeros(1, 1, 14, 1), pattern, bias=torch.zeros(1, pattern.classes)
+            )
     else:
         given = arguments(pattern, "content", bias=False)
         assert_same(blocked_attention, slow, pattern, given)
@@ -201,7 +211,10 @@ def test_bfloat16(autocast):
     exact, exact_slopes = output_and_gradients(
         blocked_attention, pattern, {name: x.requires_grad_() for name, x in given.items()}
     )
-    low = {name: x.detach() if name in ("vectors", "bias") else x.detach().bfloat16() for name, x in given.items()}
+    low = {
+        name: x.detach() if name in ("vectors", "bias") else x.detach().bfloat16()
+        for name, x in given.items()
+    }
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         out, slopes = output_and_gradients(
             blocked_attention, pattern, {name: x.requires_grad_() for name, x in low.items()}

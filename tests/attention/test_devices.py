@@ -14,11 +14,13 @@ from ordinate.attention import (
     PositionalAttention,
     TableAttention,
     attend,
+    blocked_attention,
     captured,
     dense,
     dense_attention,
     densify,
     sparse_attention,
+    tables,
 )
 from ordinate.attention.decay import by_transform
 from ordinate.attention.kernels import content_layer, positional_layer
@@ -73,9 +75,16 @@ def test_chunks(pattern, form, chunks):
     assert_attention_runs(dense_attention, pattern, arguments(pattern, form))
 
 
-@pytest.mark.parametrize("tokens", [20, 300])
-def test_the_chosen_path(tokens):
-    pattern = window(tokens, 3)
+@pytest.mark.parametrize("form", OPERANDS)
+@pytest.mark.parametrize("pattern", ["window", "offsets"])
+def test_blocks(pattern, form, chunks, monkeypatch):
+    monkeypatch.setattr(tables, "QUERIES", 3)
+    assert_attention_runs(blocked_attention, PATTERNS[pattern], arguments(PATTERNS[pattern], form))
+
+
+@pytest.mark.parametrize(("tokens", "keys"), [(20, 3), (300, 3), (400, 70)])
+def test_the_chosen_path(tokens, keys):
+    pattern = window(tokens, keys)
     assert_attention_runs(attend, pattern, arguments(pattern, "content + class", batch=1))
 
 

@@ -24,6 +24,7 @@ def test_the_table_has_all_sections():
         "time-to-quality",
         "peak",
         "growth",
+        "attention",
         "relations",
         "toeplitz",
         "steps",

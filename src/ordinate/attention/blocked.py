@@ -20,6 +20,7 @@ from ordinate.attention.dense import chunk_size, kept_room
 from ordinate.attention.kernels import autocast_dtype, each_member, without_autocast
 from ordinate.attention.tables import BlockedTables, QueryBlock, Stretch
 
+
 def blocked(
     query: Float[Tensor, "batch head token dim"] | None,
     key: Float[Tensor, "batch head token dim"] | None,
@@ -35,7 +36,9 @@ def blocked(
     look = query if look is None else look
     rows = tables.rows(vectors, bias, value)
     apart = rows is not None and len(rows) > 1
-    if look is None:  # weights without a batch: all samples, and all heads that share them, are one wide value
+    if (
+        look is None
+    ):  # weights without a batch: all samples, and all heads that share them, are one wide value
         groups = len(rows) if rows is not None else 1
         wide = value.unflatten(1, (groups, -1)).permute(1, 3, 0, 2, 4)
         values = wide.flatten(2)[:, None]
@@ -213,7 +216,9 @@ class _Blocked(torch.autograd.Function):
             some = out[chunk.groups, chunk.rows, queries]
             count = some.shape[:2].numel() * chunk.block.size * chunk.block.keys
             room -= count
-            memory = None if room >= 0 else spare.of(some.shape[:2].numel(), chunk.block.size, chunk.block.keys)
+            memory = (
+                None if room >= 0 else spare.of(some.shape[:2].numel(), chunk.block.size, chunk.block.keys)
+            )
             weights = weights_of.of(chunk, memory)
             if room >= 0:
                 kept.append(weights)

@@ -11,6 +11,7 @@ Sums run over the pairs that a pattern attends. `plan` alone decides how they ar
 | dense | the scores of all pairs at once |
 | chunked | the same in parts that stay in the cache |
 | blocked | blocks of queries and the stretches of keys that they attend to: tokens x window |
+| flex | PyTorch's FlexAttention, compiled for a GPU: queries and keys of at least 16 numbers, where there is a compiler |
 | sparse | slices of keys: tokens x keys of a query, where these are few |
 
 **Absent pairs have no influence.** Numbers that are not finite, in a query, key or value, make NaN of the rows that
@@ -30,7 +31,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.attention import blocked, dense, sparse
+from ordinate.attention import blocked, dense, flex, sparse
 from ordinate.attention.costs import costs
 from ordinate.attention.dot_product import (
     QKV,
@@ -80,13 +81,14 @@ def plan(
     rows: int,
     device: torch.device,
     bias: bool = False,
+    content: bool = False,
     reads_scores: bool = False,
     explicit: str = "",
 ) -> Plan:
     """The path for a pattern; None is the absence of any relation.
 
-    `rows` are batch times heads, `bias` says that every pair has one of its own, `reads_scores` that an encoding reads
-    the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
+    `rows` are batch times heads, `bias` says that every pair has one of its own, `content` that queries and keys are such
+    as FlexAttention takes, `reads_scores` that an encoding reads the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
     """
     chosen = "dense" if pattern is None else path_of(pattern)
     if reads_scores:
@@ -102,6 +104,8 @@ def plan(
     if pattern is None:
         return Plan("fused", "no relation")
     keys, tokens, scores = pattern.keys_per_query, pattern.tokens, rows * pattern.tokens**2
+    if content and flex.compiles(device):
+        return Plan("flex", f"{keys:.3g} keys a query of {tokens} tokens, compiled for {device.type}")
     if chosen != "dense" and not bias:
         cost = costs_of(pattern)[chosen]
         return Plan(
@@ -174,9 +178,26 @@ def attend(
     look_i . a_c). The logits of the Inkling model are of this form, with a short look.
     """
     rows = value.shape[0] * value.shape[1]
-    chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None)
+    content = flex.takes(query, key, value)
+    chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None, content=content)
+    if chosen.path == "flex":
+        assert query is not None  # `content` says so
+        assert key is not None
+        return flex_attend(
+            query,
+            key,
+            value,
+            pattern,
+            vectors=vectors,
+            bias=bias,
+            scores_bias=scores_bias,
+            look=look,
+            scale=scale,
+        )
     if chosen.path == "blocked":
-        return blocked_attention(query, key, value, pattern, vectors=vectors, bias=bias, look=look, scale=scale)
+        return blocked_attention(
+            query, key, value, pattern, vectors=vectors, bias=bias, look=look, scale=scale
+        )
     if look is not None:
         query, key, vectors = _side_by_side(query, key, vectors, look)
     if chosen.path == "sparse":
@@ -289,11 +310,8 @@ def blocked_attention(
     >>> blocked_attention(None, None, value, back, bias=torch.zeros(1, 2)).flatten()
     tensor([1.0000, 1.5000, 3.0000])
     """
-    if look is not None:
-        _check_look(query, key, vectors)
-    looked_for = query if look is None or query is None else torch.cat([query, look], -1)
-    looked_for = look if looked_for is None else looked_for
-    vectors, bias, _ = _checked(pattern, looked_for, key, value, vectors, bias)
+    joined = _with_look(query, key, vectors, look)
+    vectors, bias, _ = _checked(pattern, joined, key, value, vectors, bias)
     if not value.numel():
         return value.clone()
     tables = blocked_tables(pattern, value.device)
@@ -302,13 +320,63 @@ def blocked_attention(
             "offsets do not decide the classes of this pattern: use attend(...), which finds a path"
         )
 
-    def kernel(query: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
-        apart = None
-        if look is not None and query is not None:
-            query, apart = (None, query) if key is None else query.split([query.shape[-1] - look.shape[-1], look.shape[-1]], -1)
+    def kernel(joined: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
+        query, apart = _without_look(joined, key, look)
         return blocked.blocked(query, key, value, tables, vectors, bias, scale, apart)
 
-    return _apart(kernel, QKV(looked_for, key, value), pattern, partial(blocked.reached, tables=tables))
+    return _apart(kernel, QKV(joined, key, value), pattern, partial(blocked.reached, tables=tables))
+
+
+def flex_attend(
+    query: Float[Tensor, "batch head token dim"],
+    key: Float[Tensor, "batch head token dim"],
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    scores_bias: Float[Tensor, "#head token token"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """The numbers of `dense_attention` by FlexAttention, of content; `look` as in `attend`. No gradients on a CPU."""
+    joined = _with_look(query, key, vectors, look)
+    vectors, bias, scores_bias = _checked(pattern, joined, key, value, vectors, bias, scores_bias)
+    if not value.numel():
+        return value.clone()
+    tables, empty = dense_tables(pattern, value.device), None
+    if scores_bias is not None and not known_finite(scores_bias):
+        scores_bias, empty = without_empty_rows(scores_bias, tables.absent)
+
+    def kernel(joined: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
+        query, apart = _without_look(joined, key, look)
+        assert query is not None
+        assert key is not None
+        return flex.flex(query, key, value, pattern, vectors, bias, scores_bias, scale, apart)
+
+    out = _apart(kernel, QKV(joined, key, value), pattern, partial(dense.reached, tables=tables))
+    return out if empty is None else out.masked_fill(empty, 0.0)
+
+
+def _with_look(
+    query: Tensor | None, key: Tensor | None, vectors: Tensor | None, look: Tensor | None
+) -> Tensor | None:
+    """[q, look], of which numbers that are not finite are found together."""
+    if look is None:
+        return query
+    _check_look(query, key, vectors)
+    return look if query is None else torch.cat([query, look], -1)
+
+
+def _without_look(
+    joined: Tensor | None, key: Tensor | None, look: Tensor | None
+) -> tuple[Tensor | None, Tensor | None]:
+    """Both apart again."""
+    if look is None or joined is None:
+        return joined, None
+    if key is None:
+        return None, joined
+    return joined[..., : -look.shape[-1]], joined[..., -look.shape[-1] :]
 
 
 def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:

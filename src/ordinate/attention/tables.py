@@ -155,8 +155,8 @@ class BlockedTables:
             return None
         heads = max(len(part) for part in (vectors, bias, like[:1]) if part is not None)
         added = like.new_zeros(1, self.plain) if bias is None else bias
-        others = added.new_tensor([0.0, float("-inf")]).expand(len(added), -1)
-        columns = [torch.cat([added, others], 1)[..., None].expand(heads, -1, -1)]
+        none, never = added.new_zeros(len(added), 1), added.new_full((len(added), 1), float("-inf"))
+        columns = [torch.cat([added, none, never], 1)[..., None].expand(heads, -1, -1)]
         if vectors is not None:
             none = vectors.new_zeros(len(vectors), 2, vectors.shape[2])
             columns.insert(0, torch.cat([vectors, none], 1).expand(heads, -1, -1))
@@ -259,9 +259,13 @@ def _blocked(pattern: Pattern) -> BlockedTables | None:
     classes[place] = pattern.label
     rectangle = torch.repeat_interleave(torch.arange(len(owners)), width)
     inside = torch.arange(len(classes)) - begin[rectangle]
-    both = torch.stack([inside + 1, width[rectangle] - inside, (high - low)[rectangle], (last - first)[rectangle]])
+    both = torch.stack(
+        [inside + 1, width[rectangle] - inside, (high - low)[rectangle], (last - first)[rectangle]]
+    )
     count = torch.bincount(place, minlength=len(classes))
-    regular = torch.equal(classes[place], pattern.label) and bool(((count == 0) | (count == both.amin(0))).all())
+    regular = torch.equal(classes[place], pattern.label) and bool(
+        ((count == 0) | (count == both.amin(0))).all()
+    )
     if not regular:
         return None
 

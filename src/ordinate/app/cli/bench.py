@@ -66,7 +66,10 @@ def _tune(quick: bool) -> Result:
     path = keep(Costs(**after))
     return Result(
         {**document, "kept": str(path)},
-        [Table(["cost", "in force", "measured"], rows), f"kept in {path}; read by processes that start from now on"],
+        [
+            Table(["cost", "in force", "measured"], rows),
+            f"kept in {path}; read by processes that start from now on",
+        ],
     )
 
 

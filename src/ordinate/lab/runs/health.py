@@ -145,7 +145,9 @@ def _paths() -> Check:
     numbers = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in asdict(found).items())
     if found == DEFAULT:
         return Check("paths of attention", "ok", f"{numbers} (columns of dense scores, the default)")
-    return Check("paths of attention", "ok", f"{numbers} (columns of dense scores, measured here: {kept_in()})")
+    return Check(
+        "paths of attention", "ok", f"{numbers} (columns of dense scores, measured here: {kept_in()})"
+    )
 
 
 def speed(dtype: torch.dtype, size: int = 192, seconds: float = SECONDS) -> float:
