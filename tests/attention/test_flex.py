@@ -205,7 +205,7 @@ def test_a_score_mod_in_a_module_trains():
 
 def test_a_score_mod_beside_a_bias():
     encoding = Combined(Alibi().build(SPEC), Scored(function=falling).build(SPEC))
-    query, key, value = operands()
+    query, key, _ = operands()
     scores = encoding.scores(attention_scores(query, key, bias=encoding.bias(HERE, 0)), HERE, 0)
     assert scores[0, 0, 0, 1:].isinf().all()
 

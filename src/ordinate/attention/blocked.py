@@ -3,9 +3,9 @@
 The formula of `dense_attention`, for patterns in which the class of a pair is decided by its offset key - query inside
 of every block, as in windows, causal attention, and fields that read fields. Time and memory grow with tokens x window.
 
-In a block the scores of classes are one product, of the queries with a table that has a row for every offset; row i of
-[query, offset], read from its own first key on, is row i of [query, key], so that nothing is looked up. A last column of
-the table holds what no query changes: the bias of the class, and minus infinity where the pair is absent.
+In a block the scores of classes are one product, of the queries with a table that has a row for every offset; row i
+of [query, offset], read from its own first key on, is row i of [query, key], so that nothing is looked up. A last
+column of the table holds what no query changes: the bias of the class, and minus infinity where the pair is absent.
 """
 
 from collections.abc import Iterator
@@ -34,30 +34,34 @@ def blocked(
     """`blocked_attention` of inputs that were checked, and are finite where a pair is absent."""
     batch, heads, tokens, _ = value.shape
     look = query if look is None else look
-    rows = tables.rows(vectors, bias, value)
-    apart = rows is not None and len(rows) > 1
-    if (
-        look is None
-    ):  # weights without a batch: all samples, and all heads that share them, are one wide value
-        groups = len(rows) if rows is not None else 1
-        wide = value.unflatten(1, (groups, -1)).permute(1, 3, 0, 2, 4)
-        values = wide.flatten(2)[:, None]
-        looks = value.new_ones(groups, 1, tokens, 1)
-        mixed = _run(looks, None, None, values, rows, tables, scale)
-        return mixed[:, 0].view(wide.shape).permute(2, 0, 3, 1, 4).flatten(1, 2)
+    table = tables.rows(vectors, bias, value)
+    if look is None:
+        assert table is not None  # a bias was checked to be there
+        return _mix_for_all(value, table, tables)
+    apart = table is not None and len(table) > 1
 
     def grouped(x: Tensor) -> Float[Tensor, "group row token dim"]:
         """A group is a head with a table of its own; or all samples and heads that share one."""
         return x.transpose(0, 1) if apart else x.reshape(1, batch * heads, tokens, -1)
 
     looks = queries = keys = None
-    if rows is not None:
+    if table is not None:
         ones = look.new_ones(1, 1, tokens, 1).expand(batch, heads, -1, -1)
         looks = grouped(ones if vectors is None else torch.cat([look * scale, ones], -1))
     if query is not None and key is not None:
         queries, keys = grouped(query), grouped(key)
-    out = _run(looks, queries, keys, grouped(value), rows, tables, scale)
+    out = _run(looks, queries, keys, grouped(value), table, tables, scale)
     return out.transpose(0, 1) if apart else out.reshape(batch, heads, tokens, -1)
+
+
+def _mix_for_all(
+    value: Tensor, table: Tensor, tables: BlockedTables
+) -> Float[Tensor, "batch head token dim_v"]:
+    """Weights that no sample changes: all samples, and all heads that share their weights, are one wide value."""
+    parts = value.unflatten(1, (len(table), -1)).permute(1, 3, 0, 2, 4)
+    ones = value.new_ones(len(table), 1, value.shape[2], 1)
+    mixed = _run(ones, None, None, parts.flatten(2)[:, None], table, tables, 1.0)
+    return mixed[:, 0].view(parts.shape).permute(2, 0, 3, 1, 4).flatten(1, 2)
 
 
 def _run(

@@ -11,7 +11,7 @@ Sums run over the pairs that a pattern attends. `plan` alone decides how they ar
 | dense | the scores of all pairs at once |
 | chunked | the same in parts that stay in the cache |
 | blocked | blocks of queries and the stretches of keys that they attend to: tokens x window |
-| flex | PyTorch's FlexAttention, compiled for a GPU: queries and keys of at least 16 numbers, where there is a compiler |
+| flex | PyTorch's FlexAttention, compiled for a GPU, where there is a compiler, and heads have 16 numbers or more |
 | sparse | slices of keys: tokens x keys of a query, where these are few |
 
 **Absent pairs have no influence.** Numbers that are not finite, in a query, key or value, make NaN of the rows that
@@ -87,8 +87,9 @@ def plan(
 ) -> Plan:
     """The path for a pattern; None is the absence of any relation.
 
-    `rows` are batch times heads, `bias` says that every pair has one of its own, `content` that queries and keys are such
-    as FlexAttention takes, `reads_scores` that an encoding reads the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
+    `rows` are batch times heads, `bias` says that every pair has one of its own, `content` that queries and keys are
+    such as FlexAttention takes, `reads_scores` that an encoding reads the scores of all pairs, `explicit` names another
+    reason why scores and weights must be at hand.
     """
     chosen = "dense" if pattern is None else path_of(pattern)
     if reads_scores:

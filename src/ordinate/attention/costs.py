@@ -7,10 +7,10 @@ a sample). All of it is in columns for each query, forward and backward in float
     sparse     token + slot * slots of a query + run * runs / tokens
     blocked    score * keys that are read for a query + block * blocks / tokens
 
-`measured` of tune.py finds these five numbers on this machine in about ten seconds, and `keep` writes them into the user's cache
-folder, where every later process reads them once. Nothing measures by itself: paths differ in their last bits, so a
-choice that changed from process to process would change the numbers of a training. Runs record what was in force,
-and go on with it after a stop.
+`measured` of tune.py finds these five numbers on this machine in about ten seconds, and `keep` writes them into the
+user's cache folder, where every later process reads them once. Nothing measures by itself: paths differ in their last
+bits, so a choice that changed from process to process would change the numbers of a training. Runs record what was in
+force, and go on with it after a stop.
 """
 
 import json

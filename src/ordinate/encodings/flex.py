@@ -116,7 +116,7 @@ class Scored(
     summary="scores as a function of FlexAttention changes them",
     extrapolation="as the function says",
 ):
-    """score[i, j] = function(q_i . k_j / sqrt(d), sample, head, i, j): any score_mod that was written for FlexAttention.
+    """score[i, j] = function(q_i . k_j / sqrt(d), sample, head, i, j): a score_mod written for FlexAttention.
 
     >>> import torch
     >>> from ordinate.coordinates import layout

@@ -19,7 +19,8 @@ PACKAGE = Path(__file__).resolve().parents[2]
 def environment() -> dict[str, Any]:
     """Return the facts that a stored number needs beside it to be understood later.
 
-    `paths` are the costs that the paths of attention are chosen by. `revision` and `dirty` describe the package's source tree, and are None where it is not a git checkout.
+    `revision` and `dirty` describe the package's source tree, and are None where it is not a git checkout; `paths` are
+    the costs that the paths of attention are chosen by.
 
     >>> sorted(environment())    # doctest: +NORMALIZE_WHITESPACE
     ['cores', 'cpu', 'dirty', 'numpy', 'ordinate', 'paths', 'platform', 'python', 'revision', 'threads', 'torch']
