@@ -8,9 +8,12 @@ token and a table A for the distance. The other sides, each given what ours is g
     dense bias      one learned number for every head and distance, laid out as the mask of PyTorch's kernel
     x-transformers  its ALiBi and T5 biases as the mask of PyTorch's kernel; in the extra `peers`
 
-Sides take turns, in float32, in a process that keeps freed memory, with one thread and with two.
+Sides take turns, in float32, in a process that keeps freed memory, with one thread and with two. Where others use the
+machine, two threads wait for each other at every operation, and the side with the most operations the longest: how many
+processes wanted to run is stated.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -52,7 +55,7 @@ def run(settings: Settings, progress: Progress) -> list[Row]:
 
 
 def _with_threads(count: int, settings: Settings) -> list[Row]:
-    rows = []
+    rows = [Row(f"threads {count}: processes that want to run on the machine", os.getloadavg()[0], "of all")]
     with threads(count):
         for layer in settings.inkling:
             rows += inkling_rows(layer, count, settings)
