@@ -57,7 +57,7 @@ def test_attention():
     }
 
 
-@pytest.mark.parametrize(("tokens", "keys", "path"), [(60, 5, "sparse"), (500, 64, "blocked")])
+@pytest.mark.parametrize(("tokens", "keys", "path"), [(200, 5, "sparse"), (500, 64, "blocked")])
 def test_all_sides_of_the_attention_section_compute_the_same_layer(tokens, keys, path):
     layer = attention.Layer(tokens, keys)
     assert attention.path(layer) == path
