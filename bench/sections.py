@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from bench import (
+    attention,
     best_mode,
     data,
     growth,
@@ -33,6 +34,7 @@ _TABLE: dict[str, tuple[str, Section]] = {
     "time-to-quality": (time_to_quality.SUMMARY, time_to_quality.run),
     "peak": (peak.SUMMARY, peak.run),
     "growth": (growth.SUMMARY, growth.run),
+    "attention": (attention.SUMMARY, attention.run),
     "relations": (relations.SUMMARY, relations.run),
     "toeplitz": (toeplitz.SUMMARY, toeplitz.run),
     "steps": (steps.SUMMARY, steps.run),

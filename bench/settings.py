@@ -45,6 +45,20 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Layer:
+    """One sample for attention over the last `keys` tokens: heads of `dim` numbers, short vectors of `looked`."""
+
+    tokens: int
+    keys: int
+    heads: int = 8
+    dim: int = 64
+    looked: int = 16
+
+    def __str__(self) -> str:
+        return f"{self.tokens} tokens, window of {self.keys}"
+
+
+@dataclass(frozen=True)
 class Settings:
     """Sizes of all sections."""
 
@@ -99,6 +113,14 @@ class Settings:
     """Where the choice between dense and sparse is checked."""
     relation_slice: float
     """Seconds that short calls are repeated for."""
+    attention_threads: tuple[int, ...]
+    inkling: tuple[Layer, ...]
+    gathered: int
+    """Numbers of vectors laid out for all pairs up to which that side takes part."""
+    biased: tuple[Layer, ...]
+    grown: tuple[int, ...]
+    """Tokens along which the time of attention in a window grows."""
+    grown_keys: int
     kernels_equal: Shape
     """Where heads of fixed kernels by FFT are compared with pairs laid out; their growth has its width and heads."""
     kernel_lengths: tuple[int, ...]
@@ -145,6 +167,12 @@ FULL = Settings(
     window_keys=10,
     choices=(Shape(batch=128, tokens=17, width=64, heads=4), Shape(batch=8, tokens=2001, width=64, heads=4)),
     relation_slice=0.2,
+    attention_threads=(1, 2),
+    inkling=(Layer(1024, 128), Layer(2048, 64), Layer(2048, 512), Layer(4096, 512)),
+    gathered=2**26,
+    biased=tuple(Layer(n, keys) for n in (256, 512, 1024) for keys in (64, n)),
+    grown=(1024, 4096, 16384, 65536),
+    grown_keys=64,
     kernels_equal=Shape(batch=2, tokens=512, width=4, heads=8),
     kernel_lengths=(1024, 2048, 4096, 8192, 16384, 32768, 65536),
     kernel_choices=(
@@ -190,6 +218,12 @@ QUICK = Settings(
     window_keys=3,
     choices=(Shape(batch=2, tokens=9, width=8, heads=2), Shape(batch=2, tokens=200, width=8, heads=2)),
     relation_slice=0.0,
+    attention_threads=(1,),
+    inkling=(Layer(40, 8, heads=2, dim=8, looked=4),),
+    gathered=2**26,
+    biased=(Layer(40, 8, heads=2, dim=8),),
+    grown=(32, 64),
+    grown_keys=8,
     kernels_equal=Shape(batch=2, tokens=40, width=2, heads=2),
     kernel_lengths=(64, 128, 256),
     kernel_choices=(

@@ -40,6 +40,15 @@ def pytest_collection_finish():
     gc.set_threshold(50_000, 20, 50)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def default_costs():
+    """Paths of attention are those of a machine on which nothing was measured."""
+    from ordinate.attention.costs import DEFAULT, in_force
+
+    with in_force(DEFAULT):
+        yield
+
+
 TRACED = set()
 """Tests of which a case was run with the tracer of coverage on."""
 

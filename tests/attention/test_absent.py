@@ -7,7 +7,16 @@ change no other row, nor any gradient of these.
 import pytest
 import torch
 
-from ordinate.attention import FORMS, attend, captured, dense, dense_attention, sparse_attention
+from ordinate.attention import (
+    FORMS,
+    attend,
+    blocked_attention,
+    captured,
+    dense,
+    dense_attention,
+    sparse_attention,
+    tables,
+)
 from ordinate.attention.classes import is_sparse
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import BuildSpec, Combined, OneHot, Pairwise
@@ -61,12 +70,13 @@ def spoilt(form):
     return [{name: number} for name in names for number in numbers]
 
 
-@pytest.mark.parametrize("path", ["dense", "chunked", "sparse"])
+@pytest.mark.parametrize("path", ["dense", "chunked", "blocked", "sparse"])
 @pytest.mark.parametrize("form", OPERANDS)
 def test_on_every_path(form, path, monkeypatch):
-    function = sparse_attention if path == "sparse" else dense_attention
-    if path == "chunked":
+    function = {"blocked": blocked_attention, "sparse": sparse_attention}.get(path, dense_attention)
+    if path in ("chunked", "blocked"):
         monkeypatch.setattr(dense, "CHUNK", 8)
+        monkeypatch.setattr(tables, "QUERIES", 3)
     pattern = window(8, 3)
     given = arguments(pattern, form)
     for bad in spoilt(form):
@@ -171,7 +181,7 @@ def test_a_bias_that_leaves_a_query_no_key_is_refused(function):
         function(x, x, x, window(4, 2), scores_bias=bias)
 
 
-@pytest.mark.parametrize("function", [attend, dense_attention, sparse_attention])
+@pytest.mark.parametrize("function", [attend, blocked_attention, dense_attention, sparse_attention])
 @pytest.mark.parametrize(("batch", "tokens"), [(0, 3), (2, 0), (0, 0)])
 def test_nothing_gives_nothing(function, batch, tokens):
     pattern = window(3, 2) if tokens else pattern_of(torch.zeros(0, 0, dtype=torch.long), count=2)
@@ -182,7 +192,7 @@ def test_nothing_gives_nothing(function, batch, tokens):
     assert x.grad.shape == x.shape
 
 
-@pytest.mark.parametrize("function", [dense_attention, sparse_attention])
+@pytest.mark.parametrize("function", [blocked_attention, dense_attention, sparse_attention])
 def test_precisions_that_differ(function):
     x, pattern = torch.randn(1, 1, 4, 2), window(4, 2)
     vectors = torch.randn(1, 2, 2)

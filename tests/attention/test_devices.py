@@ -5,7 +5,16 @@ import torch
 from torch import nn
 from transformers import BertModel
 
-from ordinate.attention import FORMS, attend, captured, dense, dense_attention, sparse_attention
+from ordinate.attention import (
+    FORMS,
+    attend,
+    blocked_attention,
+    captured,
+    dense,
+    dense_attention,
+    sparse_attention,
+    tables,
+)
 from ordinate.attention.kernels import content_layer, positional_layer
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
@@ -58,9 +67,16 @@ def test_chunks(pattern, form, chunks):
     assert_attention_runs(dense_attention, pattern, arguments(pattern, form))
 
 
-@pytest.mark.parametrize("tokens", [20, 300])
-def test_the_chosen_path(tokens):
-    pattern = window(tokens, 3)
+@pytest.mark.parametrize("form", OPERANDS)
+@pytest.mark.parametrize("pattern", ["window", "offsets"])
+def test_blocks(pattern, form, chunks, monkeypatch):
+    monkeypatch.setattr(tables, "QUERIES", 3)
+    assert_attention_runs(blocked_attention, PATTERNS[pattern], arguments(PATTERNS[pattern], form))
+
+
+@pytest.mark.parametrize(("tokens", "keys"), [(20, 3), (300, 3), (400, 70)])
+def test_the_chosen_path(tokens, keys):
+    pattern = window(tokens, keys)
     assert_attention_runs(attend, pattern, arguments(pattern, "content + class", batch=1))
 
 

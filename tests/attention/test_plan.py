@@ -23,7 +23,8 @@ CPU = torch.device("cpu")
         (window(2000, 3), {"explicit": "a hook is listened to"}, "explicit: a hook is listened to"),
         (offsets(20, 3), {}, "dense: 20 keys a query of 20 tokens, 3200 scores fit into one chunk of 262144"),
         (offsets(200, 3), {}, "chunked: 200 keys a query of 200 tokens, 320000 scores in chunks of 262144"),
-        (window(2000, 3), {}, "sparse: 3 keys a query of 2000 tokens cost as much as 76"),
+        (window(2000, 3), {}, "sparse: 3 keys a query of 2000 tokens cost as much as 34"),
+        (window(2000, 100), {}, "blocked: 97.5 keys a query of 2000 tokens cost as much as 212"),
         (window(2000, 3), {"bias": True}, "chunked: every pair has a bias of its own"),
     ],
 )

@@ -5,7 +5,7 @@ import torch
 from bench.best_mode import FINISH, with_finish
 from bench.throughput import Parts
 
-from bench import QUICK, SECTIONS, Mode, data, growth, relations, run_sections
+from bench import QUICK, SECTIONS, Mode, attention, data, growth, relations, run_sections
 from ordinate.attention import dense_attention
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.cost import alternate, operations
@@ -24,6 +24,7 @@ def test_the_table_has_all_sections():
         "time-to-quality",
         "peak",
         "growth",
+        "attention",
         "relations",
         "toeplitz",
         "steps",
@@ -42,6 +43,45 @@ def test_data():
     assert targets(rows) == {f"{name}: drawn": rate for name, rate in data.RATES.items()} | {
         f"{name}: ours / textbook": ratio for name, ratio in data.RATIOS.items()
     }
+
+
+def test_attention():
+    rows = rows_of("attention")
+    name = "Inkling, 40 tokens, window of 8, threads 1"
+    assert rows[f"{name}: transformers / ours"]["value"] > 0
+    assert rows[f"{name}: gathered / ours"]["value"] > 0
+    assert set(targets(rows)) == {
+        f"{name}: memory, ours / transformers",
+        "bias of distance, 40 tokens, window of 8, threads 1: dense bias / ours",
+        "Inkling, window of 8: slope over tokens",
+    }
+
+
+@pytest.mark.parametrize(("tokens", "keys", "path"), [(200, 5, "sparse"), (500, 64, "blocked")])
+def test_all_sides_of_the_attention_section_compute_the_same_layer(tokens, keys, path):
+    layer = attention.Layer(tokens, keys)
+    assert attention.path(layer) == path
+    sides = [attention.inkling, attention.inkling_transformers, attention.inkling_gathered]
+    ours, *others = [found_by(side(layer)) for side in sides]
+    for other in others:
+        assert_close(other, ours)
+    assert_close(*(found_by(side) for side in attention.bias_sides(layer)))
+
+
+def assert_close(found, expected):
+    """Outputs number by number, gradients, which are sums over many tokens, by their length."""
+    torch.testing.assert_close(found[0], expected[0], atol=1e-5, rtol=1e-5)
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        assert float((one - other).norm()) < 1e-5 * float(other.norm())
+
+
+def found_by(call):
+    """The output and gradients of what `both_ways` has made."""
+    inside = dict(
+        zip(call.__code__.co_freevars, (cell.cell_contents for cell in call.__closure__), strict=True)
+    )
+    out = inside["forward"]()
+    return out, *torch.autograd.grad(out.sin().sum(), inside["leaves"])
 
 
 def test_steps():

@@ -1,7 +1,14 @@
 """Attention: pure functions, thin modules over them, named hooks."""
 
 from ordinate.attention.call import KeyCache
-from ordinate.attention.classes import Plan, attend, dense_attention, plan, sparse_attention
+from ordinate.attention.classes import (
+    Plan,
+    attend,
+    blocked_attention,
+    dense_attention,
+    plan,
+    sparse_attention,
+)
 from ordinate.attention.dot_product import attention_scores, attention_weights, mix
 from ordinate.attention.heads import (
     FORMS,
@@ -34,6 +41,7 @@ __all__ = [
     "attend",
     "attention_scores",
     "attention_weights",
+    "blocked_attention",
     "captured",
     "dense_attention",
     "hooks",

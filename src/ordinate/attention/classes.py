@@ -10,7 +10,9 @@ Sums run over the pairs that a pattern attends. `plan` alone decides how they ar
 | fused | PyTorch's own kernel, where no relation says anything |
 | dense | the scores of all pairs at once |
 | chunked | the same in parts that stay in the cache |
-| sparse | slices of keys: tokens x keys of a query instead of tokens^2 |
+| blocked | blocks of queries and the stretches of keys that they attend to: tokens x window |
+| flex | PyTorch's FlexAttention, compiled for a GPU, where there is a compiler, and heads have 16 numbers or more |
+| sparse | slices of keys: tokens x keys of a query, where these are few |
 
 **Absent pairs have no influence.** Numbers that are not finite, in a query, key or value, make NaN of the rows that
 attend to that token, and nothing of any other row, nor of its gradients; rows of NaN pass no gradient on.
@@ -25,10 +27,12 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ordinate.attention import dense, sparse
+from ordinate.attention import blocked, dense, flex, sparse
+from ordinate.attention.costs import costs
 from ordinate.attention.dot_product import (
     QKV,
     Heads,
@@ -39,7 +43,7 @@ from ordinate.attention.dot_product import (
     without_empty_rows,
 )
 from ordinate.attention.kernels import autocast_dtype
-from ordinate.attention.tables import dense_tables, sparse_tables
+from ordinate.attention.tables import CPU, blocked_tables, dense_tables, sparse_tables
 from ordinate.coordinates import ordinary_tensors
 from ordinate.errors import OrdinateError
 from ordinate.relations.pattern import Pattern
@@ -48,16 +52,10 @@ Kernel = Callable[..., Tensor]
 is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 """Whether `torch.export` looks on; the older versions of torch do not tell it from `torch.compile`."""
 
-# Costs of sparse attention in columns of dense scores; CALLS and SLOT are fitted by eye to windows of 3, 10, 30 keys,
-# forward and backward in float32 on one shared core: with 8 samples of 4 heads both took equally long between 49 and
-# 97, 65 and 129, 97 and 257 tokens; with 128 samples at about half of that, with one at about twice. RUN is an
-# estimate from the time of a call, not a fit.
-CALLS = 64
-SLOT = 4
-RUN = 64
-"""Times runs per token: a run costs a few calls, however short it is."""
+BLOCKED_FROM = 8
+"""Keys of a query from which on blocks are looked for: finding them takes time, and with fewer slots are faster."""
 
-_COSTS: "WeakKeyDictionary[Pattern, float]" = WeakKeyDictionary()
+_PARTS: "WeakKeyDictionary[Pattern, tuple[int, int]]" = WeakKeyDictionary()
 _CHECKED: "WeakKeyDictionary[Pattern, bool]" = WeakKeyDictionary()
 
 
@@ -86,19 +84,21 @@ def plan(
     rows: int,
     device: torch.device,
     bias: bool = False,
+    content: bool = False,
     reads_scores: bool = False,
     explicit: str = "",
 ) -> Plan:
     """The path for a pattern; None is the absence of any relation.
 
-    `rows` are batch times heads, `bias` says that every pair has one of its own, `reads_scores` that an encoding reads
-    the scores of all pairs, `explicit` names another reason why scores and weights must be at hand.
+    `rows` are batch times heads, `bias` says that every pair has one of its own, `content` that queries and keys are
+    such as FlexAttention takes, `reads_scores` that an encoding reads the scores of all pairs, `explicit` names another
+    reason why scores and weights must be at hand.
     """
     if is_exporting():
         return Plan("explicit", "an exported graph holds torch's own operators alone")
-    few = pattern is not None and is_sparse(pattern)
+    chosen = "dense" if pattern is None else path_of(pattern)
     if reads_scores:
-        if pattern is not None and few:
+        if pattern is not None and chosen == "sparse":
             raise OrdinateError(
                 f"this encoding reads the scores of all pairs, and the relation has {pattern.keys_per_query:.3g} "
                 f"keys a query of {pattern.tokens} tokens, which sparse attention is for: write a bias "
@@ -110,14 +110,16 @@ def plan(
     if pattern is None:
         return Plan("fused", "no relation")
     keys, tokens, scores = pattern.keys_per_query, pattern.tokens, rows * pattern.tokens**2
-    if few and not bias:
-        cost = _sparse_cost(pattern)
+    if content and flex.compiles(device):
+        return Plan("flex", f"{keys:.3g} keys a query of {tokens} tokens, compiled for {device.type}")
+    if chosen != "dense" and not bias:
+        cost = costs_of(pattern)[chosen]
         return Plan(
-            "sparse",
+            chosen,
             f"{keys:.3g} keys a query of {tokens} tokens cost as much as {cost:.3g} columns of all pairs",
         )
     why = f"{keys:.3g} keys a query of {tokens} tokens"
-    if few:
+    if chosen != "dense":
         why = "every pair has a bias of its own"
     most = dense.chunk_size(device)
     if scores <= most:
@@ -125,19 +127,43 @@ def plan(
     return Plan("chunked", f"{why}, {scores} scores in chunks of {most}")
 
 
+def path_of(pattern: Pattern) -> str:
+    """The path that takes the least time on a CPU: dense, sparse or blocked.
+
+    The pattern alone decides: a sample has the same numbers in whatever batch, and in whatever order.
+    """
+    found = costs_of(pattern)
+    return min(found, key=lambda path: found[path])
+
+
 def is_sparse(pattern: Pattern) -> bool:
-    """Whether slots and runs are few enough for sparse attention to be faster."""
-    if CALLS + SLOT * pattern.keys_per_query >= pattern.tokens:  # before blocks are worked out
-        return False
-    return _sparse_cost(pattern) < pattern.tokens
+    """Whether slots and runs are few enough for sparse attention to be the fastest."""
+    return path_of(pattern) == "sparse"
 
 
-def _sparse_cost(pattern: Pattern) -> float:
-    if pattern not in _COSTS:
+def costs_of(pattern: Pattern) -> dict[str, float]:
+    """What every path of a pattern costs, in columns of dense scores for each query; see `Costs`."""
+    measured, tokens, keys = costs(), pattern.tokens, pattern.keys_per_query
+    found = {"dense": float(tokens)}
+    if measured.sparse_token + measured.sparse_slot * keys < tokens:  # before slots are worked out
+        slots, runs = slots_and_runs(pattern)
+        found["sparse"] = (
+            measured.sparse_token + (measured.sparse_slot * slots + measured.sparse_run * runs) / tokens
+        )
+    if keys >= BLOCKED_FROM and measured.blocked_score * keys < min(found.values()):
+        tables = blocked_tables(pattern, CPU)
+        if tables is not None:
+            scores, blocks = tables.pairs, len(tables.blocks)
+            found["blocked"] = (measured.blocked_score * scores + measured.blocked_block * blocks) / tokens
+    return found
+
+
+def slots_and_runs(pattern: Pattern) -> tuple[int, int]:
+    """What sparse attention has to compute, and in how many pieces."""
+    if pattern not in _PARTS:
         slots = sum(len(block.classes) * (block.last - block.first) for block in pattern.blocks)
-        runs = sum(len(block.runs) for block in pattern.blocks)
-        _COSTS[pattern] = CALLS + (SLOT * slots + RUN * runs) / pattern.tokens
-    return _COSTS[pattern]
+        _PARTS[pattern] = slots, sum(len(block.runs) for block in pattern.blocks)
+    return _PARTS[pattern]
 
 
 def attend(
@@ -146,19 +172,65 @@ def attend(
     value: Float[Tensor, "batch head token dim_v"],
     pattern: Pattern,
     *,
-    vectors: Float[Tensor, "#head cls dim"] | None = None,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
     bias: Float[Tensor, "#head cls"] | None = None,
     scores_bias: Float[Tensor, "#head token token"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
     scale: float | int = 1.0,
 ) -> Float[Tensor, "batch head token dim_v"]:
-    """`dense_attention` or `sparse_attention`, whichever `plan` takes for the pattern."""
+    """The path that `plan` takes for the pattern.
+
+    `look` is what class vectors are multiplied with, where that is not the query: score_ij = scale (q_i . k_j +
+    look_i . a_c). The logits of the Inkling model are of this form, with a short look.
+    """
     rows = value.shape[0] * value.shape[1]
-    chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None)
+    content = flex.takes(query, key, value)
+    chosen = plan(pattern, rows=rows, device=value.device, bias=scores_bias is not None, content=content)
+    if chosen.path == "flex":
+        assert query is not None  # `content` says so
+        assert key is not None
+        return flex_attend(
+            query,
+            key,
+            value,
+            pattern,
+            vectors=vectors,
+            bias=bias,
+            scores_bias=scores_bias,
+            look=look,
+            scale=scale,
+        )
+    if chosen.path == "blocked":
+        return blocked_attention(
+            query, key, value, pattern, vectors=vectors, bias=bias, look=look, scale=scale
+        )
+    if look is not None:
+        query, key, vectors = _side_by_side(query, key, vectors, look)
     if chosen.path == "sparse":
         return sparse_attention(query, key, value, pattern, vectors=vectors, bias=bias, scale=scale)
     return dense_attention(
         query, key, value, pattern, vectors=vectors, bias=bias, scores_bias=scores_bias, scale=scale
     )
+
+
+def _side_by_side(
+    query: Tensor | None, key: Tensor | None, vectors: Tensor | None, look: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor]:
+    """[q, look], [k, 0] and [0, a]: their products are q . k and look . a."""
+    _check_look(query, key, vectors)
+    assert vectors is not None
+    if query is None or key is None:
+        return look, None, vectors
+    none = key.new_zeros(*key.shape[:-1], look.shape[-1])
+    wider = F.pad(vectors, (query.shape[-1], 0))
+    return torch.cat([query, look], -1), torch.cat([key, none], -1), wider
+
+
+def _check_look(query: Tensor | None, key: Tensor | None, vectors: Tensor | None) -> None:
+    if vectors is None:
+        raise OrdinateError("look is multiplied with class vectors, and there are none: give vectors")
+    if (query is None) != (key is None):
+        raise OrdinateError("with a look, queries are there for keys alone: give both, or neither")
 
 
 def dense_attention(
@@ -221,6 +293,96 @@ def sparse_attention(
     tables = sparse_tables(pattern, value.device)
     kernel = partial(sparse.sparse, tables=tables, vectors=vectors, bias=bias, scale=scale)
     return _apart(kernel, QKV(query, key, value), pattern, partial(sparse.reached, tables=tables))
+
+
+def blocked_attention(
+    query: Float[Tensor, "batch head token dim"] | None,
+    key: Float[Tensor, "batch head token dim"] | None,
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """The numbers of `dense_attention`, in time that grows with tokens x window; `look` as in `attend`.
+
+    For patterns in which, inside of a block of queries and a field of keys, the offset decides the class.
+
+    >>> query, key = torch.tensor([0, 1, 1, 2, 2]), torch.tensor([0, 0, 1, 1, 2])
+    >>> back = Pattern(3, 2, query, key, query - key, (0, 3))  # the token itself, and the one before
+    >>> value = torch.tensor([1.0, 2.0, 4.0]).view(1, 1, 3, 1)
+    >>> blocked_attention(None, None, value, back, bias=torch.zeros(1, 2)).flatten()
+    tensor([1.0000, 1.5000, 3.0000])
+    """
+    joined = _with_look(query, key, vectors, look)
+    vectors, bias, _ = _checked(pattern, joined, key, value, vectors, bias)
+    if not value.numel():
+        return value.clone()
+    tables = blocked_tables(pattern, value.device)
+    if tables is None:
+        raise OrdinateError(
+            "offsets do not decide the classes of this pattern: use attend(...), which finds a path"
+        )
+
+    def kernel(joined: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
+        query, apart = _without_look(joined, key, look)
+        return blocked.blocked(query, key, value, tables, vectors, bias, scale, apart)
+
+    return _apart(kernel, QKV(joined, key, value), pattern, partial(blocked.reached, tables=tables))
+
+
+def flex_attend(
+    query: Float[Tensor, "batch head token dim"],
+    key: Float[Tensor, "batch head token dim"],
+    value: Float[Tensor, "batch head token dim_v"],
+    pattern: Pattern,
+    *,
+    vectors: Float[Tensor, "#head cls dim_c"] | None = None,
+    bias: Float[Tensor, "#head cls"] | None = None,
+    scores_bias: Float[Tensor, "#head token token"] | None = None,
+    look: Float[Tensor, "batch head token dim_c"] | None = None,
+    scale: float | int = 1.0,
+) -> Float[Tensor, "batch head token dim_v"]:
+    """The numbers of `dense_attention` by FlexAttention, of content; `look` as in `attend`. No gradients on a CPU."""
+    joined = _with_look(query, key, vectors, look)
+    vectors, bias, scores_bias = _checked(pattern, joined, key, value, vectors, bias, scores_bias)
+    if not value.numel():
+        return value.clone()
+    tables, empty = dense_tables(pattern, value.device), None
+    if scores_bias is not None and not known_finite(scores_bias):
+        scores_bias, empty = without_empty_rows(scores_bias, tables.absent)
+
+    def kernel(joined: Tensor | None, key: Tensor | None, value: Tensor) -> Tensor:
+        query, apart = _without_look(joined, key, look)
+        assert query is not None
+        assert key is not None
+        return flex.flex(query, key, value, pattern, vectors, bias, scores_bias, scale, apart)
+
+    out = _apart(kernel, QKV(joined, key, value), pattern, partial(dense.reached, tables=tables))
+    return out if empty is None else out.masked_fill(empty, 0.0)
+
+
+def _with_look(
+    query: Tensor | None, key: Tensor | None, vectors: Tensor | None, look: Tensor | None
+) -> Tensor | None:
+    """[q, look], of which numbers that are not finite are found together."""
+    if look is None:
+        return query
+    _check_look(query, key, vectors)
+    return look if query is None else torch.cat([query, look], -1)
+
+
+def _without_look(
+    joined: Tensor | None, key: Tensor | None, look: Tensor | None
+) -> tuple[Tensor | None, Tensor | None]:
+    """Both apart again."""
+    if look is None or joined is None:
+        return joined, None
+    if key is None:
+        return None, joined
+    return joined[..., : -look.shape[-1]], joined[..., -look.shape[-1] :]
 
 
 def _apart(kernel: Kernel, qkv: QKV, pattern: Pattern, reached: Reached) -> Heads:

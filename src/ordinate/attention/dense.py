@@ -35,6 +35,11 @@ def chunk_size(device: torch.device) -> int:
     return CHUNK if device.type == "cpu" else DEVICE_CHUNK
 
 
+def kept_room(value: Float[Tensor, "*row dim"]) -> int:
+    """How many weights are kept for the backward pass."""
+    return value.numel() // value.shape[-1] * max(KEEP[0], KEEP[1] * value.shape[-1])
+
+
 def dense(
     query: Float[Tensor, "batch head token dim"] | None,
     key: Float[Tensor, "batch head token dim"] | None,
@@ -243,8 +248,7 @@ class _Chunked(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         """What is mixed, and the weights of the first chunks, as many as there is room for."""
         out = value.new_empty(value.shape)
-        dim = value.shape[3]
-        room = value.numel() // dim * max(KEEP[0], KEEP[1] * dim) if keep else 0
+        room = kept_room(value) if keep else 0
         kept = []
         for chunk in _chunks(value, table, tables):
             weights = _weights(query, key, table, added, tables, scale, chunk)

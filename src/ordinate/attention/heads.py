@@ -44,6 +44,7 @@ from ordinate.attention.dot_product import (
     with_nan,
     without_empty_rows,
 )
+from ordinate.attention.flex import takes
 from ordinate.attention.hooks import Hook
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, Pairs
@@ -138,7 +139,7 @@ class MultiHead(nn.Module, ABC):
         self, qkv: QKV, pairs: tuple[Pairs, ...], bias: Bias, encoding: Encoding, coordinates: Coordinates
     ) -> Heads:
         """All tokens attend to all others that the pairs name: the fastest way there is."""
-        plans = self._plans(len(qkv.value), qkv.value.device, pairs, bias, encoding)
+        plans = self._plans(qkv, pairs, bias, encoding)
         if plans[0].path == "explicit":
             return self._explicit(qkv, pairs, bias, encoding, coordinates)
         if plans[0].path == "fused":
@@ -189,19 +190,18 @@ class MultiHead(nn.Module, ABC):
     def plans(self, x: Tokens, coordinates: Coordinates, encoding: Encoding) -> tuple[Plan, ...]:
         """How every group of heads would be computed, and why; one plan where there are no groups."""
         pairs, bias = encoding.pairs(coordinates, self.layer), encoding.bias(coordinates, self.layer)
-        return self._plans(len(x), x.device, pairs, bias, encoding)
+        return self._plans(self.split(x), pairs, bias, encoding)
 
-    def _plans(
-        self, batch: int, device: torch.device, pairs: tuple[Pairs, ...], bias: Bias, encoding: Encoding
-    ) -> tuple[Plan, ...]:
+    def _plans(self, qkv: QKV, pairs: tuple[Pairs, ...], bias: Bias, encoding: Encoding) -> tuple[Plan, ...]:
         groups: list[tuple[int, Pattern | None]] = [(group.heads, group.pattern) for group in pairs]
         explicit = "a hook is listened to" if any(hook.patch for hook in self._hooks) else ""
         return tuple(
             plan(
                 pattern,
-                rows=batch * heads,
-                device=device,
+                rows=len(qkv.value) * heads,
+                device=qkv.value.device,
                 bias=bias is not None,
+                content=takes(*qkv),
                 reads_scores=encoding.reads_scores,
                 explicit=explicit,
             )

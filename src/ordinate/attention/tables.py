@@ -1,9 +1,10 @@
 """What the kernels read from a pattern: made on the CPU once, and copied to every device that asks once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -14,7 +15,7 @@ from ordinate.coordinates import ordinary_tensors, watched
 from ordinate.relations.pattern import ABSENT, Block, Pattern
 
 CPU = torch.device("cpu")
-T = TypeVar("T", "DenseTables", "SparseTables")
+T = TypeVar("T", "DenseTables", "SparseTables", "BlockedTables | None")
 Kept = WeakKeyDictionary[Pattern, dict[torch.device, T]]
 
 
@@ -95,6 +96,78 @@ class SparseTables:
         return SparseTables(self.blocks, tuple(x.to(device) for x in self.classes), absent)
 
 
+class Stretch(NamedTuple):
+    """Neighbouring keys that a block reads, and where its offsets, from that of the last query and the first key on,
+    begin in `BlockedTables.classes`."""
+
+    first: int
+    last: int
+    table: int
+
+
+class QueryBlock(NamedTuple):
+    """Neighbouring queries, and all keys that they attend to."""
+
+    first: int
+    last: int
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def size(self) -> int:
+        """How many queries."""
+        return self.last - self.first
+
+    @property
+    def keys(self) -> int:
+        """How many keys are read."""
+        return sum(stretch.last - stretch.first for stretch in self.stretches)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedTables:
+    """Blocks of queries with stretches of keys in which an offset decides the class."""
+
+    blocks: tuple[QueryBlock, ...]
+    classes: Int[Tensor, " offset"]
+    """The class of every offset; `plain` and `plain` + 1 stand for plain and absent."""
+    plain: int
+    absences: bool
+    """Whether a pair of a block with one of its keys is absent anywhere."""
+
+    @property
+    def pairs(self) -> int:
+        """How many scores are computed, those of absent pairs included."""
+        return sum(block.size * block.keys for block in self.blocks)
+
+    def attended(self, block: QueryBlock, stretch: Stretch) -> Float[Tensor, "key query"]:
+        """1 where a query of the block attends to a key of the stretch, 0 elsewhere."""
+        keys = stretch.last - stretch.first
+        there = self.classes[stretch.table : stretch.table + keys + block.size - 1] <= self.plain
+        return there.float().unfold(0, keys, 1).flip(0).T  # the last query has the first offset
+
+    def rows(
+        self,
+        vectors: Float[Tensor, "#head cls dim"] | None,
+        bias: Float[Tensor, "#head cls"] | None,
+        like: Tensor,
+    ) -> Float[Tensor, "head offset dim_and_1"] | None:
+        """Of every offset what queries are multiplied with, and what is added; None where that is nothing at all."""
+        if vectors is None and bias is None and not self.absences:
+            return None
+        heads = max(len(part) for part in (vectors, bias, like[:1]) if part is not None)
+        added = like.new_zeros(1, self.plain) if bias is None else bias
+        none, never = added.new_zeros(len(added), 1), added.new_full((len(added), 1), float("-inf"))
+        columns = [torch.cat([added, none, never], 1)[..., None].expand(heads, -1, -1)]
+        if vectors is not None:
+            none = vectors.new_zeros(len(vectors), 2, vectors.shape[2])
+            columns.insert(0, torch.cat([vectors, none], 1).expand(heads, -1, -1))
+        return torch.cat(columns, -1).index_select(1, self.classes)
+
+    def to(self, device: torch.device) -> "BlockedTables":
+        """A copy on another device."""
+        return replace(self, classes=self.classes.to(device))
+
+
 def _limit(absent: Bool[Tensor, "_ _"] | None) -> Float[Tensor, "_ _"] | None:
     if absent is None:
         return None
@@ -102,8 +175,12 @@ def _limit(absent: Bool[Tensor, "_ _"] | None) -> Float[Tensor, "_ _"] | None:
     return limit.masked_fill_(absent, float("-inf"))
 
 
+QUERIES = 64
+"""Queries in a block."""
+
 _DENSE: "Kept[DenseTables]" = WeakKeyDictionary()
 _SPARSE: "Kept[SparseTables]" = WeakKeyDictionary()
+_BLOCKED: "Kept[BlockedTables | None]" = WeakKeyDictionary()
 
 
 def dense_tables(pattern: Pattern, device: torch.device) -> DenseTables:
@@ -116,6 +193,11 @@ def sparse_tables(pattern: Pattern, device: torch.device) -> SparseTables:
     return _kept(_SPARSE, pattern, device, _sparse)
 
 
+def blocked_tables(pattern: Pattern, device: torch.device) -> BlockedTables | None:
+    """From the cache after the first call; None where there are none."""
+    return _kept(_BLOCKED, pattern, device, _blocked)
+
+
 def _kept(kept: "Kept[T]", pattern: Pattern, device: torch.device, make: Callable[[Pattern], T]) -> T:
     by_device = kept.setdefault(pattern, {})
     if CPU not in by_device:
@@ -123,7 +205,8 @@ def _kept(kept: "Kept[T]", pattern: Pattern, device: torch.device, make: Callabl
             by_device[CPU] = make(pattern)
     if device not in by_device:
         with torch.inference_mode(False):
-            copied = by_device[CPU].to(device)
+            there = by_device[CPU]
+            copied = there if there is None else there.to(device)
         if watched():
             return copied
         by_device[device] = copied
@@ -153,3 +236,63 @@ def _without_keys(block: Block) -> Bool[Tensor, "slot query"] | None:
     for run in block.runs:
         absent[run.slot, run.first - block.first : run.last - block.first] = False
     return absent if bool(absent.any()) else None
+
+
+def _blocked(pattern: Pattern) -> BlockedTables | None:
+    """None where offsets do not decide the class inside of a block."""
+    query, key, bounds = pattern.query, pattern.key, pattern.bounds
+    fields = len(bounds) - 1
+    if not len(query):
+        return None
+    firsts = torch.tensor([cut for first, last in pairwise(bounds) for cut in _cuts(first, last)])
+    lasts = torch.cat([firsts[1:], torch.tensor([pattern.tokens])])
+    field = torch.searchsorted(torch.tensor(bounds[1:]), torch.stack([query, key]), right=True)
+    owner = torch.searchsorted(lasts, query, right=True) * fields + field[1]  # a block, and a field of keys
+    low = torch.full((len(firsts) * fields,), pattern.tokens).scatter_reduce_(0, owner, key, "amin")
+    high = torch.full((len(firsts) * fields,), -1).scatter_reduce_(0, owner, key, "amax") + 1
+    owners = (high > 0).nonzero().flatten()  # renumbered: those that have pairs
+    owner = torch.searchsorted(owners, owner)
+    block, low, high = owners // fields, low[owners], high[owners]
+    first, last = firsts[block], lasts[block]
+    nearest, width = low - last + 1, (high - low) + (last - first) - 1  # offsets of a rectangle
+
+    begin = width.cumsum(0) - width
+    place = begin[owner] + key - query - nearest[owner]
+    absent, plain = pattern.plain + 1, pattern.plain
+    classes = torch.full((int(width.sum()),), absent)
+    classes[place] = pattern.label
+    rectangle = torch.repeat_interleave(torch.arange(len(owners)), width)
+    inside = torch.arange(len(classes)) - begin[rectangle]
+    both = torch.stack(
+        [inside + 1, width[rectangle] - inside, (high - low)[rectangle], (last - first)[rectangle]]
+    )
+    count = torch.bincount(place, minlength=len(classes))
+    regular = torch.equal(classes[place], pattern.label) and bool(
+        ((count == 0) | (count == both.amin(0))).all()
+    )
+    if not regular:
+        return None
+
+    pair = torch.searchsorted(torch.tensor(bounds[1:]), first, right=True) * fields + owners % fields
+    lowest = torch.full((fields**2,), pattern.tokens).scatter_reduce_(0, pair, nearest, "amin")
+    end = torch.full((fields**2,), -pattern.tokens).scatter_reduce_(0, pair, nearest + width, "amax")
+    start = (end - lowest).clamp(min=0).cumsum(0) - (end - lowest).clamp(min=0)
+    shared = torch.full((int((end - lowest).clamp(min=0).sum()),), absent)
+    begin_shared = start[pair] + nearest - lowest[pair]
+    where = begin_shared[rectangle] + inside
+    shared[where] = classes
+    if torch.equal(shared[where], classes):  # all blocks of two fields say the same
+        classes, begin = shared, begin_shared
+    stretches: list[list[Stretch]] = [[] for _ in firsts]
+    for b, *stretch in zip(*(x.tolist() for x in (block, low, high, begin)), strict=True):
+        stretches[b].append(Stretch(*stretch))
+    blocks = zip(firsts.tolist(), lasts.tolist(), map(tuple, stretches), strict=True)
+    return BlockedTables(
+        tuple(QueryBlock(*block) for block in blocks), classes, plain, bool((classes == absent).any())
+    )
+
+
+def _cuts(first: int, last: int) -> list[int]:
+    """Where blocks of a field begin, all of nearly the same size."""
+    count = -(-(last - first) // QUERIES)
+    return [first + (last - first) * n // count for n in range(count)]

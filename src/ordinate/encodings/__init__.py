@@ -6,6 +6,7 @@ from ordinate.encodings.combine import Combined, NoPosition
 from ordinate.encodings.dape import Dape
 from ordinate.encodings.digits import Abacus, Coupling
 from ordinate.encodings.encoding import BuildSpec, Encoding, EncodingSettings, Pairs
+from ordinate.encodings.flex import Scored
 from ordinate.encodings.rotary import Rope
 from ordinate.encodings.rpe import RpeLin, RpeLog, SlopeBias
 from ordinate.encodings.vectors import (
@@ -56,6 +57,7 @@ __all__ = [
     "Rope",
     "RpeLin",
     "RpeLog",
+    "Scored",
     "Shaw",
     "Significance",
     "Sinusoidal",

@@ -36,7 +36,7 @@ back, and wherever a recipe takes an encoding, either of them will do, or a name
 
 import inspect
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import torch
 from jaxtyping import Float
@@ -48,6 +48,9 @@ from ordinate.coordinates import Coordinates, layout
 from ordinate.errors import OrdinateError, explain
 from ordinate.kinds import Kind
 from ordinate.relations import Pattern
+
+if TYPE_CHECKING:
+    from ordinate.encodings.flex import ScoreMod
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,23 @@ class Encoding(nn.Module):
     ) -> Float[Tensor, "*batch head query key"]:
         """Scores from scores, bias included and -inf where a pair is absent; called where `reads_scores` is true."""
         return scores
+
+    def score_mod(
+        self,
+        coordinates: Coordinates,
+        layer: int = 0,
+        *,
+        query: Float[Tensor, "batch head token dim"] | None = None,
+        scale: float | None = None,
+    ) -> "ScoreMod":
+        """Biases, class vectors and absent pairs as FlexAttention takes them: score, sample, head, query, key -> score.
+
+        `query` are the queries themselves, where there are vectors that they are multiplied with; `scale` is that of
+        the scores, 1 / sqrt(d) where it is not given. Rotations are not in it: rotate queries and keys before.
+        """
+        from ordinate.encodings.flex import score_mod
+
+        return score_mod(self, coordinates, layer, query, scale)
 
     def lags(self, coordinates: Coordinates, layer: int) -> Float[Tensor, "head lag"] | None:
         """The bias of keys 0 .. n - 1 places back, -inf where they are absent; None where more than the lag decides.

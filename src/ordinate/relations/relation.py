@@ -27,7 +27,10 @@ from ordinate.relations.pattern import Pattern
 from ordinate.relations.places import By, Places, Span, fewest, together
 
 if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
+
     from ordinate.relations.bound import BoundRelation
+    from ordinate.relations.flex import MaskMod
 
 
 class Outcome(NamedTuple):
@@ -123,6 +126,35 @@ class Relation(Kind):
         if trained is None or isinstance(trained, Coordinates):
             return bound_to(self, trained or layout).pattern(layout)
         return bound_to(self, tuple(trained)).pattern(layout)
+
+    def mask_mod(
+        self,
+        layout: Coordinates,
+        trained: Coordinates | Iterable[Coordinates] | None = None,
+        device: str | torch.device = "cpu",
+    ) -> "MaskMod":
+        """Which pairs attend, as FlexAttention asks: a function of the indices of sample, head, query and key.
+
+        >>> from ordinate.coordinates import layout
+        >>> from ordinate.relations import window
+        >>> near = window(back=1).mask_mod(layout(number=3))
+        >>> [bool(near(0, 0, 2, key)) for key in range(3)]
+        [False, True, True]
+        """
+        from ordinate.relations.flex import mask_mod
+
+        return mask_mod(self.on(layout, trained), torch.device(device))
+
+    def block_mask(
+        self,
+        layout: Coordinates,
+        trained: Coordinates | Iterable[Coordinates] | None = None,
+        device: str | torch.device = "cpu",
+    ) -> "BlockMask":
+        """The same as FlexAttention's `block_mask`, which leaves out blocks of pairs that are all absent."""
+        from ordinate.relations.flex import block_mask
+
+        return block_mask(self.on(layout, trained), torch.device(device))
 
     def show(self, layout: Coordinates | int, most: int = 24) -> str:
         """A small table of the classes, and a picture of the class matrix; a number is that of tokens in one field."""

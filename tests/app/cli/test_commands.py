@@ -1,10 +1,14 @@
 """What the commands say when all is well."""
 
+import json
 import re
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from ordinate.app.cli.main import command as root
+from ordinate.attention.costs import Costs, in_force
 
 
 def test_no_command_shows_the_help(call):
@@ -237,10 +241,27 @@ def test_doctor(call, tmp_path):
     assert answer.code == 0
     assert answer.json["ok"]
     assert {"python", "torch", "memory", "float32 products", "precision", "store", "disk"} <= set(found)
+    assert found["paths of attention"]["found"].endswith("(columns of dense scores, the default)")
     assert all(check["status"] in ("ok", "warn", "fail") for check in found.values())
     assert all(check["advice"] for check in found.values() if check["status"] != "ok")
     assert not (tmp_path / "runs").exists()
     assert " fail" in call("doctor").out
+
+
+def test_what_paths_cost_here_is_kept_and_named_by_doctor(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = Costs(1.0, 2.0, 3.0, 4.0, 5.0)
+    monkeypatch.setattr("ordinate.attention.tune.measured", lambda seconds, tell: found)
+    assert call("bench", "--tune", "--quick", "--json").json["costs"] == asdict(found)
+    assert not list(tmp_path.iterdir())  # too short to be kept
+    answer = call("bench", "--tune", "--json").json
+    assert answer["kept"] == str(tmp_path / "ordinate" / "attention.json")
+    assert [Costs.of(numbers) for numbers in json.loads(Path(answer["kept"]).read_text()).values()] == [found]
+    with in_force(found):
+        assert f"measured here: {answer['kept']}" in call("doctor", "--json").out
+    assert call("bench", "growth", "--tune").error == (
+        "--tune measures the paths of attention alone: leave the sections out"
+    )
 
 
 def test_doctor_fails_where_nothing_can_be_written(call, tmp_path):

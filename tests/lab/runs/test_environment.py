@@ -2,10 +2,12 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
+from ordinate.attention.costs import DEFAULT, Costs, in_force
 from ordinate.lab.runs import cores, environment, keep_freed_memory
 from ordinate.lab.runs import environment as environment_function
 from ordinate.lab.runs.environment import _git, _revision
@@ -55,3 +57,10 @@ def test_no_checkout_or_no_git_is_no_failure(tmp_path, monkeypatch):
 def test_keeping_freed_memory_is_harmless():
     assert keep_freed_memory() in (True, False)
     assert torch.zeros(1 << 20).sum() == 0
+
+
+def test_the_costs_by_which_paths_are_chosen():
+    other = replace(DEFAULT, sparse_slot=7.0)
+    with in_force(other):
+        assert Costs.of(environment()["paths"]) == other
+    assert Costs.of(environment()["paths"]) == DEFAULT

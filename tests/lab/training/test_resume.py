@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 import torch
 
+from ordinate.attention.costs import DEFAULT, costs, in_force
 from ordinate.errors import OrdinateError
 from ordinate.lab.runs import Store
 from ordinate.lab.training import Recipe, load_model, train
@@ -114,6 +116,35 @@ def test_stopped_at_chosen_steps(tmp_path, at, whole):
     runs = train(r, seeds, store=str(tmp_path / "stopped"), resume=True)
     for a, b in zip(whole, runs, strict=True):
         assert_same_course(a, b)
+
+
+def test_a_stopped_run_goes_on_along_the_paths_that_it_took(tmp_path, monkeypatch):
+    """Whatever was measured on the machine in between."""
+    chosen = []
+    first, second = (replace(DEFAULT, sparse_slot=slot) for slot in (5.0, 6.0))
+
+    def stop(**facts):
+        chosen.append(costs())
+        if facts["step"] == 10 and len(chosen) < 12:
+            raise Stop
+
+    with in_force(first), pytest.raises(Stop):
+        train(EVERY_STEP, store=str(tmp_path), report=stop)
+    with in_force(second):
+        train(EVERY_STEP, store=str(tmp_path), resume=True, report=stop)
+        train(EVERY_STEP, [1], store=str(tmp_path), report=lambda **facts: chosen.append(costs()))
+    assert set(chosen) == {first, second}
+    assert chosen.index(second) == len(chosen) - chosen.count(second)  # the new run alone takes the new costs
+
+
+@pytest.mark.parametrize("kept", [3, {"sparse_slot": 1.0}])
+def test_costs_of_a_run_that_cannot_be_read(tmp_path, kept):
+    run = Store(tmp_path).open(EVERY_STEP.to_dict(), 0)
+    run.update(environment={**run.record()["environment"], "paths": kept})
+    with pytest.raises(
+        OrdinateError, match=r"run.json: environment.paths cannot be read: it must have the numbers"
+    ):
+        train(EVERY_STEP, store=str(tmp_path))
 
 
 def test_members_at_different_steps_go_on_from_the_last_common_one(tmp_path):

@@ -1,6 +1,7 @@
 """`ordinate bench`: ratios against textbook implementations, measured on this machine."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +19,15 @@ def bench(
     ] = None,
     names: Annotated[bool, typer.Option("--list", help="Name the sections.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: proves the path only.")] = False,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Measure and keep what the paths of attention cost here.")
+    ] = False,
 ) -> Result:
     """Measure speed and memory side by side with textbook code; a target that is missed fails."""
+    if tune:
+        if sections or names:
+            raise OrdinateError("--tune measures the paths of attention alone: leave the sections out")
+        return _tune(quick)
     _find_checkout()
     from bench import FULL, QUICK, SECTIONS, run_sections
 
@@ -37,6 +45,29 @@ def bench(
         {"command": command, **results},
         [Table(headers, [_row(row) for row in results["rows"]])],
         failed=any(row["ok"] is False for row in results["rows"]),
+    )
+
+
+def _tune(quick: bool) -> Result:
+    """Measure with freed memory kept, as trainings do."""
+    from ordinate.attention.costs import Costs, costs, keep
+    from ordinate.attention.tune import measured
+    from ordinate.lab.runs import environment, keep_freed_memory
+
+    keep_freed_memory()
+    before = asdict(costs())
+    after = asdict(measured(0.0 if quick else 0.3, note))
+    document = {"command": "ordinate bench --tune", "environment": environment(), "costs": after}
+    rows = [[name, f"{before[name]:.3g}", f"{number:.3g}"] for name, number in after.items()]
+    if quick:  # too short to be trusted
+        return Result(document, [Table(["cost", "in force", "measured"], rows)])
+    path = keep(Costs(**after))
+    return Result(
+        {**document, "kept": str(path)},
+        [
+            Table(["cost", "in force", "measured"], rows),
+            f"kept in {path}; read by processes that start from now on",
+        ],
     )
 
 

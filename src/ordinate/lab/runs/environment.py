@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,19 @@ from typing import Any
 import numpy
 import torch
 
+from ordinate.attention.costs import costs
+
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def environment() -> dict[str, Any]:
     """Return the facts that a stored number needs beside it to be understood later.
 
-    `revision` and `dirty` describe the package's source tree, and are None where it is not a git checkout.
+    `revision` and `dirty` describe the package's source tree, and are None where it is not a git checkout; `paths` are
+    the costs that the paths of attention are chosen by.
 
     >>> sorted(environment())    # doctest: +NORMALIZE_WHITESPACE
-    ['cores', 'cpu', 'dirty', 'numpy', 'ordinate', 'platform', 'python', 'revision', 'threads', 'torch']
+    ['cores', 'cpu', 'dirty', 'numpy', 'ordinate', 'paths', 'platform', 'python', 'revision', 'threads', 'torch']
     """
     import ordinate
 
@@ -35,6 +39,7 @@ def environment() -> dict[str, Any]:
         "cpu": _cpu(),
         "cores": cores(),
         "threads": torch.get_num_threads(),
+        "paths": asdict(costs()),
     }
 
 

@@ -6,12 +6,13 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
 
+from ordinate.attention.costs import DEFAULT, costs, kept_in
 from ordinate.lab.runs import environment
 from ordinate.lab.threads import threads
 
@@ -47,6 +48,7 @@ def checks(store: Path) -> list[Check]:
         _memory(),
         _device(),
         *_products(),
+        _paths(),
         _writable(store),
         _disk(store),
     ]
@@ -135,6 +137,17 @@ def _products() -> list[Check]:
     else:
         words = f'training.precision = "float32": bfloat16 is {single / half:.1f} times slower on this CPU'
     return [*found, Check("precision", "ok", words)]
+
+
+def _paths() -> Check:
+    """What the paths of attention are chosen by."""
+    found = costs()
+    numbers = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in asdict(found).items())
+    if found == DEFAULT:
+        return Check("paths of attention", "ok", f"{numbers} (columns of dense scores, the default)")
+    return Check(
+        "paths of attention", "ok", f"{numbers} (columns of dense scores, measured here: {kept_in()})"
+    )
 
 
 def speed(dtype: torch.dtype, size: int = 192, seconds: float = SECONDS) -> float:

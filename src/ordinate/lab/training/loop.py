@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ordinate.attention.costs import Costs, costs, in_force
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
 from ordinate.lab.evaluation.points import Point
@@ -65,6 +66,7 @@ def train(
             world.check(len(beside))
             together = [known.get(seed) or written.open(document, seed) for seed in beside]
             with contextlib.ExitStack() as locks:
+                locks.enter_context(in_force(_costs(together[0])))
                 members = [run for run in together if run.status != "done"]
                 for run in members:
                     locks.enter_context(run.lock())
@@ -74,6 +76,15 @@ def train(
             if run.status == "done" and not held(run.path / "lock"):
                 run.drop_states()  # left by a kill just after the end
     return runs
+
+
+def _costs(run: Run) -> Costs:
+    """What the run chose the paths of attention by when it began, so that it goes on along the same ones."""
+    recorded = (run.record().get("environment") or {}).get("paths")
+    try:
+        return costs() if recorded is None else Costs.of(recorded)
+    except ValueError as error:
+        raise OrdinateError(f"{run.path / 'run.json'}: environment.paths cannot be read: {error}") from error
 
 
 def _refuse_started(run: Run) -> None:
