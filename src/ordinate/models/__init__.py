@@ -16,12 +16,13 @@ from ordinate.models.encoder import Encoder, ResidualEncoder
 from ordinate.models.inputs import Problem
 from ordinate.models.memory import Ffn, Memory, MemoryTransformer, NoNorm, PostNorm, PreNorm
 from ordinate.models.precision import LogsOfWholeNumbers, Precision, WholeNumbers
+from ordinate.models.scan import Scan, ScanSettings, Signs
 from ordinate.models.settings import Model, ModelSettings
 from ordinate.models.transformer import Transformer
 
 MODELS: dict[str, type[ModelSettings]] = {
     kind.name: kind
-    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory)
+    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory, ScanSettings)
 }
 
 
@@ -54,6 +55,9 @@ __all__ = [
     "PreNorm",
     "Precision",
     "ResidualEncoder",
+    "Scan",
+    "ScanSettings",
+    "Signs",
     "Standard",
     "Transformer",
     "WholeNumbers",

@@ -221,6 +221,7 @@ class _Training:
         batches, weights = [batch for batch, _ in shares], torch.tensor([w for _, w in shares])
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
+            member.model.progress(self.step / self.recipe.training.steps)
         with self._precision():
             losses = ensemble_losses(
                 [self.models[member.seed] for member in self.active],

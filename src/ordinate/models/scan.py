@@ -1,0 +1,211 @@
+"""A positional Transformer that is a finite machine: one shared step over leaps that double, on states that are rounded.
+
+    s_i <- round(code(relu(encode(x_i))))                                        a token alone
+    s_i <- round(F(s_{i - 2^t}, s_i)),      t = 0, 1, ..., ceil(log2 n) - 1      where there is a token 2^t places back
+    F(p, s) = W_3 relu(W_2 relu(A p + B s + b_1) + b_2) + b_3
+    y_i = decode(relu(read(s_{i-1} | x_i)))                                      s_{-1} = round(begin)
+
+In the sense of arXiv 2410.01686: attention of the form "class only" over `leap`, whose two classes have one key each, so
+that a head of each class has the constant weight 1; A and B are its value maps, the concatenation is the residual path,
+and there is no LayerNorm. All loops share F, so there is one of every length.
+
+After loop t a token stands for the 2^(t+1) tokens that end at it, or for all tokens up to it where these are fewer; such
+a token stays as it is, so that more loops than these change nothing. A state is `width` signs: in use exactly +1 or -1,
+so that a model that has few of them is a finite automaton, and can be proven (`ordinate.lab.proofs`).
+"""
+
+from typing import Annotated
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from torch import Tensor, nn
+from typing_extensions import override
+
+from ordinate.attention import Hook
+from ordinate.coordinates import Coordinates
+from ordinate.encodings import NoPosition
+from ordinate.errors import OrdinateError
+from ordinate.kinds import Kind, choose
+from ordinate.models.inputs import Inputs, Problem, as_features
+from ordinate.models.settings import Encodings, Model, ModelSettings
+
+AT_ONCE = 2**15
+"""States that are computed at a time outside training: they bound the memory at any length."""
+
+States = Float[Tensor, "batch token width"]
+
+
+class Signs(Kind, name="signs", summary="+1 or -1; in training tanh with noise that grows, then signs themselves"):
+    """round(z) = +1 where z >= 0, else -1.
+
+    In training it is tanh(z + noise), whose noise grows linearly over the share `rises` of the training to the standard
+    deviation `noise`: what is to be passed on must be far from 0. From the share `exact` on it is the sign of z + noise,
+    with the gradient of tanh and a standard deviation of `exact_noise`: what is trained then is what is used later.
+    """
+
+    noise: float = Field(0.7, ge=0, le=100, description="standard deviation at its largest, before the signs")
+    rises: tuple[float, float] = Field((0.2, 0.6), description="shares of the training between which it grows")
+    exact: float = Field(0.6, ge=0, le=1, description="share of the training from which states are signs")
+    exact_noise: float = Field(0.2, ge=0, le=100, description="standard deviation from then on")
+
+    @model_validator(mode="after")
+    def _rises_in_order(self) -> "Signs":
+        if not 0 <= self.rises[0] <= self.rises[1] <= 1:
+            raise ValueError(f"must have rises = [from, to] between 0 and 1, got {list(self.rises)}")
+        return self
+
+    def deviation(self, share: float) -> float:
+        """The standard deviation of the noise when this share of the training is done.
+
+        >>> [Signs().deviation(share) for share in (0.1, 0.4, 0.6, 1.0)]
+        [0.0, 0.35, 0.2, 0.2]
+        """
+        if share >= self.exact:
+            return self.exact_noise
+        first, last = self.rises
+        risen = (share - first) / (last - first) if last > first else float(share >= first)
+        return round(self.noise * min(1.0, max(0.0, risen)), 12)
+
+    def rounded(self, z: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """The sign, as it is in use.
+
+        >>> Signs().rounded(torch.tensor([0.3, -2.0, 0.0]))
+        tensor([ 1., -1.,  1.])
+        """
+        return torch.where(z >= 0, 1.0, -1.0).to(z.dtype)
+
+    def softly(self, z: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
+        """The same in training, with a slope everywhere."""
+        if deviation := self.deviation(share):
+            z = z + deviation * torch.randn_like(z)
+        soft = torch.tanh(z)
+        return soft if share < self.exact else soft + (self.rounded(z) - soft).detach()
+
+
+ROUNDINGS: dict[str, type[Signs]] = {Signs.name: Signs}
+
+
+class Step(nn.Module):
+    """F of the states a leap back and at the same place; the value maps of the two classes are its first layer."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.back = nn.Linear(width, hidden, bias=False)
+        self.own = nn.Linear(width, hidden)
+        self.middle = nn.Linear(hidden, hidden)
+        self.down = nn.Linear(hidden, width)
+
+    @override
+    def forward(self, back: States, own: States) -> States:
+        first = F.relu(self.back(back) + self.own(own))
+        return self.down(F.relu(self.middle(first)))  # type: ignore[no-any-return]
+
+
+class Scan(Model):
+    """Symbols or numbers in, one output a token out, at every length."""
+
+    vectorised = False  # its noise is drawn inside
+
+    def __init__(self, task: Problem, settings: "ScanSettings") -> None:
+        super().__init__()
+        width, hidden = settings.width, settings.hidden
+        self.features, self.rounding = task.features, settings.rounding
+        self.encoding = settings.build_encoding(task.trained(), 1, width)
+        self.encode, self.code = nn.Linear(task.features, hidden), nn.Linear(hidden, width)
+        self.layers = nn.ModuleList([Step(width, hidden)])
+        self.begin = nn.Parameter(torch.randn(width))
+        self.read, self.decode = nn.Linear(width + task.features, hidden), nn.Linear(hidden, task.outputs)
+        self.states = Hook()
+        self.share = 0.0
+        for layer in self.modules():
+            if isinstance(layer, nn.Linear):  # as wide as ReLU needs, so that signals pass the loops
+                fan_in = 2 * width if layer.bias is None or layer.out_features == hidden else layer.in_features
+                nn.init.normal_(layer.weight, std=(2 / fan_in) ** 0.5)
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
+
+    @override
+    def progress(self, share: float) -> None:
+        self.share = share
+
+    def round(self, z: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        """To states: softly in training, exactly in use."""
+        return self.rounding.softly(z, self.share) if self.training else self.rounding.rounded(z)
+
+    def alone(self, x: Float[Tensor, "batch token feature"]) -> States:
+        """What the state of a token by itself is rounded from."""
+        return self.code(F.relu(self.encode(x)))  # type: ignore[no-any-return]
+
+    def answer(self, before: States, x: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
+        """The outputs from the states before the tokens and the tokens themselves."""
+        return self.decode(F.relu(self.read(torch.cat([before, x], dim=-1))))  # type: ignore[no-any-return]
+
+    def loop(self, states: States, leap: int) -> States:
+        """Every token takes in the one a leap back; those without one stay as they are."""
+        step, tokens = self.layers[0], states.shape[1]
+        if self.training or torch.is_grad_enabled():
+            taken = self.round(step(states[:, :-leap], states[:, leap:]))
+            return torch.cat([states[:, :leap], taken], dim=1)
+        after = states.clone()
+        for first in range(leap, tokens, AT_ONCE):
+            last = min(first + AT_ONCE, tokens)
+            after[:, first:last] = self.round(step(states[:, first - leap : last - leap], states[:, first:last]))
+        return after
+
+    @override
+    def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
+        order = _order(coordinates)
+        x = x if order is None else x[:, order.to(x.device)]
+        outputs = self._in_order(as_features(x, self.features, self.encode.weight.dtype))
+        return outputs if order is None else outputs[:, order.argsort().to(x.device)]
+
+    def _in_order(self, x: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
+        states = self.states(self.round(self.alone(x)))
+        leap = 1
+        while leap < x.shape[1]:
+            states = self.states(self.loop(states, leap))
+            leap *= 2
+        begin = self.round(self.begin).expand(len(x), 1, -1)
+        return self.answer(torch.cat([begin, states[:, :-1]], dim=1), x)
+
+
+def _order(coordinates: Coordinates) -> Tensor | None:
+    """The tokens by ordinate; none where they stand in that order."""
+    places = coordinates.ordinate_tensor
+    order = None if bool((places.diff() == 1).all()) else places.argsort()
+    if len(set(coordinates.field)) > 1 or (order is not None and bool((places[order].diff() != 1).any())):
+        raise OrdinateError(
+            'model.kind = "scan" reads one field without gaps, such as columns of digits or a string; '
+            f"here are {len(set(coordinates.field))}: choose another kind, or a task of one field"
+        )
+    return order
+
+
+class ScanSettings(
+    ModelSettings, name="scan", summary="one step over doubling leaps on rounded states: a finite machine, provable"
+):
+    """A scan: `width` signs are passed on from token to token, `hidden` units compute them."""
+
+    layers: int | None = Field(1, ge=1, le=1, description="the step that all loops share")
+    heads: int = Field(2, ge=2, le=2, description="one for each class: a leap back, and the same place")
+    width: int = Field(8, ge=1, le=63, description="signs of a state")
+    encoding: Encodings = (NoPosition().settings,)
+    rounding: Annotated[
+        SerializeAsAny[Signs], BeforeValidator(lambda v: choose(v, ROUNDINGS, "model.rounding"))
+    ] = Signs()
+
+    @override
+    def check_sizes(self) -> None:
+        if self.encoding != (NoPosition().settings,):
+            raise ValueError('must have encoding = "none": the relation of a scan is leap')
+
+    @override
+    def sizes(self, tokens: int) -> tuple[int, int]:
+        width, hidden, loops = self.width, self.hidden, tokens.bit_length()
+        return hidden * (hidden + 6 * width), (loops + 1) * (3 * hidden + 4 * width)
+
+    @override
+    def build(self, task: Problem) -> Scan:
+        return Scan(task, self)
