@@ -39,6 +39,8 @@ from ordinate.lab.structure import influence as influence
 from ordinate.lab.tasks import Task as Task
 from ordinate.lab.tasks import make_task as make_task
 from ordinate.lab.tasks import task as task
+from ordinate.lab.tasks.automata import Machine as Machine
+from ordinate.lab.tasks.automata import regular as regular
 from ordinate.lab.training import Evaluation as Evaluation
 from ordinate.lab.training import Recipe as Recipe
 from ordinate.lab.training import Training as Training
