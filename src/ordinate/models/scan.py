@@ -12,6 +12,10 @@ and there is no LayerNorm. All loops share F, so there is one of every length.
 After loop t a token stands for the 2^(t+1) tokens that end at it, or for all tokens up to it where these are fewer; such
 a token stays as it is, so that more loops than these change nothing. A state is `width` signs: in use exactly +1 or -1,
 so that a model that has few of them is a finite automaton, and can be proven (`ordinate.lab.proofs`).
+
+In use windows of equal length are joined, so that n tokens of training show the step windows of at most n / 2. A share
+`drawn` of the batches in training joins the window of a token with one of any loop before it instead, drawn loop by
+loop: the step then learns to join whatever meets, and few states are left that only some lengths have.
 """
 
 from typing import Annotated
@@ -111,7 +115,7 @@ class Scan(Model):
     def __init__(self, task: Problem, settings: "ScanSettings") -> None:
         super().__init__()
         width, hidden = settings.width, settings.hidden
-        self.features, self.rounding = task.features, settings.rounding
+        self.features, self.rounding, self.drawn = task.features, settings.rounding, settings.drawn
         self.encoding = settings.build_encoding(task.trained(), 1, width)
         self.encode, self.code = nn.Linear(task.features, hidden), nn.Linear(hidden, width)
         self.layers = nn.ModuleList([Step(width, hidden)])
@@ -119,12 +123,12 @@ class Scan(Model):
         self.read, self.decode = nn.Linear(width + task.features, hidden), nn.Linear(hidden, task.outputs)
         self.states = Hook()
         self.share = 0.0
-        for layer in self.modules():
-            if isinstance(layer, nn.Linear):  # as wide as ReLU needs, so that signals pass the loops
-                fan_in = 2 * width if layer.bias is None or layer.out_features == hidden else layer.in_features
-                nn.init.normal_(layer.weight, std=(2 / fan_in) ** 0.5)
-                if layer.bias is not None:
-                    nn.init.zeros_(layer.bias)
+        step = self.layers[0]
+        for layer in (self.encode, self.code, self.read, self.decode, *step.children()):
+            inputs = 2 * width if layer in (step.back, step.own) else layer.in_features
+            nn.init.normal_(layer.weight, std=(2 / inputs) ** 0.5)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
     @override
     def progress(self, share: float) -> None:
@@ -142,17 +146,25 @@ class Scan(Model):
         """The outputs from the states before the tokens and the tokens themselves."""
         return self.decode(F.relu(self.read(torch.cat([before, x], dim=-1))))  # type: ignore[no-any-return]
 
-    def loop(self, states: States, leap: int) -> States:
+    def loop(self, back: States, own: States, leap: int) -> States:
         """Every token takes in the one a leap back; those without one stay as they are."""
-        step, tokens = self.layers[0], states.shape[1]
+        step, tokens = self.layers[0], own.shape[1]
         if self.training or torch.is_grad_enabled():
-            taken = self.round(step(states[:, :-leap], states[:, leap:]))
-            return torch.cat([states[:, :leap], taken], dim=1)
-        after = states.clone()
+            return torch.cat([own[:, :leap], self.round(step(back[:, :-leap], own[:, leap:]))], dim=1)
+        after = own.clone()
         for first in range(leap, tokens, AT_ONCE):
             last = min(first + AT_ONCE, tokens)
-            after[:, first:last] = self.round(step(states[:, first - leap : last - leap], states[:, first:last]))
+            after[:, first:last] = self.round(step(back[:, first - leap : last - leap], own[:, first:last]))
         return after
+
+    def scan(self, states: States) -> States:
+        """The states behind all loops, of which there are as many as the sequence needs."""
+        windows, drawn = [(states, 1)], self.training and float(torch.rand((), device="cpu")) < self.drawn
+        while (reach := windows[-1][1]) < states.shape[1]:
+            back, more = windows[int(torch.randint(len(windows), (), device="cpu")) if drawn else -1]
+            joined = self.states(self.loop(back, windows[-1][0], reach))
+            windows = [*(windows if drawn else ()), (joined, reach + more)]
+        return windows[-1][0]
 
     @override
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
@@ -162,11 +174,7 @@ class Scan(Model):
         return outputs if order is None else outputs[:, order.argsort().to(x.device)]
 
     def _in_order(self, x: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
-        states = self.states(self.round(self.alone(x)))
-        leap = 1
-        while leap < x.shape[1]:
-            states = self.states(self.loop(states, leap))
-            leap *= 2
+        states = self.scan(self.states(self.round(self.alone(x))))
         begin = self.round(self.begin).expand(len(x), 1, -1)
         return self.answer(torch.cat([begin, states[:, :-1]], dim=1), x)
 
@@ -195,6 +203,9 @@ class ScanSettings(
     rounding: Annotated[
         SerializeAsAny[Signs], BeforeValidator(lambda v: choose(v, ROUNDINGS, "model.rounding"))
     ] = Signs()
+    drawn: float = Field(
+        0.5, ge=0, le=1, description="share of batches in training that join windows of any lengths"
+    )
 
     @override
     def check_sizes(self) -> None:
