@@ -47,6 +47,10 @@ class Task(Kind, Presentation):
     def coordinates(self, length: int) -> Coordinates:
         """Where the tokens of a sequence of this length stand; of the longest one where layouts differ."""
 
+    def length_of(self, coordinates: Coordinates) -> int:
+        """The length of a sequence with these coordinates."""
+        return max(coordinates.ordinate) + 1
+
     def trained(self) -> tuple[Coordinates, ...]:
         """The coordinates that training shows, of every length and kind of layout."""
         return tuple(self.coordinates(length) for length in self.lengths())
@@ -109,7 +113,7 @@ class Task(Kind, Presentation):
 
     def changes(self, batch: Batch, generator: Generator) -> Changes:
         """The first sample with every free token changed on its own, several times each; all else stays."""
-        tokens = self.free(batch.coordinates, max(batch.coordinates.ordinate) + 1)
+        tokens = self.free(batch.coordinates, self.length_of(batch.coordinates))
         copies = batch.first(REDRAWN)
         inputs = torch.cat([self.redraw(copies, token, generator) for token in tokens])
         return Changes.of(batch, inputs, torch.tensor(tokens).repeat_interleave(REDRAWN))

@@ -2,6 +2,7 @@
 
 from ordinate.kinds import Table, choose
 from ordinate.lab.tasks.arithmetic import Addition, Mixed, Multiplication, NoCarry, Several, Subtraction
+from ordinate.lab.tasks.automata import NamedMachine, Regular
 from ordinate.lab.tasks.base import Task
 from ordinate.lab.tasks.dynamic import EditDistance, Knapsack, Lcs
 from ordinate.lab.tasks.graphs import Bfs, Connectivity, ShortestPath, SpanningTree
@@ -27,6 +28,7 @@ TASKS: Table[Task] = Table(
         *(Match2, Match3, SparseAverage, ContextualCounting),
         *(Copy, Reverse, Parity, ModularCounting),
         NextCharacter,
+        *(Regular, NamedMachine),
     ),
 )
 

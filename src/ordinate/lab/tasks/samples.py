@@ -41,7 +41,7 @@ class Samples:
         facts |= (
             {"scale": self.at.get("scale", 1.0)} if "scale" in self.task.axes else {"axes": dict(self.at)}
         )
-        if self.batch.input.is_floating_point():
+        if self.batch.input.is_floating_point() and self.batch.target.is_floating_point():
             pairs = zip(self.batch.input, self.batch.target, strict=True)
             samples = [{"input": _numbers(x), "target": _numbers(y)} for x, y in pairs]
         else:
@@ -63,7 +63,7 @@ def answered(task: Task, text: str) -> Samples:
     """Read one input as `show` writes it, and answer it."""
     batch, length = task.parse(text), max(task.lengths())
     if batch.coordinates != task.coordinates(length):
-        length = max(batch.coordinates.ordinate) + 1
+        length = task.length_of(batch.coordinates)
     return Samples(task, batch, length)
 
 

@@ -2,5 +2,6 @@
 
 from ordinate.lab.tasks.automata.machine import Machine
 from ordinate.lab.tasks.automata.regular import regular
+from ordinate.lab.tasks.automata.tasks import MACHINES, Automaton, NamedMachine, Regular
 
-__all__ = ["Machine", "regular"]
+__all__ = ["MACHINES", "Automaton", "Machine", "NamedMachine", "Regular", "regular"]

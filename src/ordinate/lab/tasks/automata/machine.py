@@ -419,8 +419,7 @@ def _row(
         raise OrdinateError(
             f"state {state} has {len(row)} entries in {name} for {len(symbols)} symbols: write one for each symbol"
         )
-    lacking = [symbol for symbol, target in zip(symbols, row, strict=False) if target is None]
-    if lacking := lacking or list(symbols[len(row) :]):
+    if lacking := symbols[len(row) :]:
         raise OrdinateError(
             f"state {state} has no {what} on {lacking[0]!r} in {name}: write one, 0 to {below - 1}"
         )
