@@ -13,6 +13,7 @@ The exact machine is that of the task which the weights' own file names; nothing
 """
 
 import hashlib
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,13 @@ from ordinate.lab.zoo.verify import read_model
 from ordinate.models import Scan
 
 FORMAT = "ordinate-proof"
+CLAIM = "every token of every word of every length is answered as by the exact machine of the task"
+ASSUMED = (
+    "relation: leap, back 1, 2, 4, ... places; a token without a partner stays as it is",
+    "states: signs, +1 where the number is at least 0",
+    "arithmetic: float32 or more precise, sums in any order, with or without fused multiply-add; no TF32, no bfloat16",
+    "answer: the output with the largest score",
+)
 
 
 class Part(BaseModel):
@@ -79,14 +87,14 @@ class Certificate(Part):
         write_json(path, self.model_copy(update={"weights": Path(from_here).as_posix()}).model_dump())
 
 
-def certificate(search: Search, found: Found, weights: Path, assumed: Sequence[str]) -> Certificate:
+def certificate(search: Search, found: Found, weights: Path) -> Certificate:
     """The certificate of a search that ended well."""
     assert found.repeats is not None
     table = search.states.products
     known = (table >= 0).nonzero()
     return Certificate(
-        claim="every token of every word of every length is answered as by the exact machine of the task",
-        assumed=list(assumed),
+        claim=CLAIM,
+        assumed=list(ASSUMED),
         weights=str(weights.resolve()),
         sha256=hashlib.sha256(read_model(weights)).hexdigest(),
         distance=search.margins.distance,
@@ -167,6 +175,11 @@ class _Checker:
         for number in range(len(self.levels)):
             self._check_kept(number, number + 1 if number + 1 < len(self.levels) else self.held.repeats)
         self._check_answers()
+        if (self.held.claim, self.held.assumed) != (CLAIM, list(ASSUMED)):
+            raise _Broken("what is claimed or assumed is not what is checked")
+        for name in ("distance", "error"):
+            if not math.isclose(getattr(self.held, name), getattr(self, name), rel_tol=1e-6):
+                raise _Broken(f"the {name} is another one")
         return {
             "states": len(self.codes),
             "levels": len(self.levels),

@@ -4,7 +4,7 @@ Every entry is computed in float64 together with a bound of the error of any com
 if its number is further from 0 than the bound, an output if its score leads by more than the bounds of both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -119,7 +119,7 @@ def _best(scores: Bounded) -> Certain:
     return Certain(best[:, 0], lead.gather(1, closest)[:, 0], error.gather(1, closest)[:, 0])
 
 
-def _joined(parts: Sequence[Certain]) -> Certain:
+def _joined(parts: Iterable[Certain]) -> Certain:
     listed = list(parts)
     return Certain(
         torch.cat([part.found for part in listed]),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.lab.proofs.certificate import certificate
+from ordinate.lab.proofs.certificate import ASSUMED, certificate
 from ordinate.lab.proofs.finite import Finite
 from ordinate.lab.proofs.search import Found, Search
 from ordinate.lab.runs import Run, Store
@@ -29,14 +29,6 @@ LONGEST_RUN = 2**20
 """Tokens of a word on which a model is run to see that it is wrong."""
 FILE = "proof.json"
 """Where the certificate of a run is kept, in the folder of the run."""
-
-ASSUMED = (
-    "relation: leap, back 1, 2, 4, ... places; a token without a partner stays as it is",
-    "states: signs, +1 where the number is at least 0",
-    "arithmetic: float32 or more precise, sums in any order, with or without fused multiply-add; no TF32, no bfloat16",
-    "answer: the output with the largest score",
-)
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -143,7 +135,7 @@ def prove(run: str | Run, store: Store | str = "runs", step: int | None = None, 
     if opened.step is not None and file.parent.name == "checkpoints":
         file = file.with_name(f"step-{opened.step:08d}.safetensors")
     out = out or opened.path / FILE
-    certificate(proof.search, proof.found, file, ASSUMED).write(out)
+    certificate(proof.search, proof.found, file).write(out)
     return replace(proof, certificate=out)
 
 

@@ -37,8 +37,8 @@ SHIFT = 32
 class Level:
     """The pairs of one level, as rows [state, function]."""
 
-    windows: Int[Tensor, "pair 2"]
-    prefixes: Int[Tensor, "pair 2"]
+    windows: Int[Tensor, "window 2"]
+    prefixes: Int[Tensor, "prefix 2"]
 
 
 @dataclass
@@ -243,7 +243,7 @@ class Search:
         return self._window(level - 1, int(pairs.left[place])) + self._window(level - 1, int(pairs.right[place]))
 
 
-def first_and_later(machine: Machine) -> tuple[Int[Tensor, " letter"], Int[Tensor, " letter"]]:
+def first_and_later(machine: Machine) -> tuple[Int[Tensor, " first"], Int[Tensor, " later"]]:
     """The symbols that a word can begin with, and those that can follow: an acceptor reads ^ first and only there."""
     symbols = torch.arange(len(machine.symbols))
     return (symbols[:1], symbols[1:]) if machine.recognises else (symbols, symbols)
