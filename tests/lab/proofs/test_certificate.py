@@ -157,7 +157,7 @@ def test_no_weight_can_be_changed_so_that_an_answer_is_wrong_and_the_proof_holds
             if not torch.equal(load_model(file)(words, layout(token=6)).argmax(-1), right):
                 wrong += 1
                 assert not check_certificate(tmp_path / "proof.json")["holds"], (name, place)
-    assert wrong > 30
+    assert wrong > 20
 
 
 def test_a_proof_of_another_task_does_not_hold(moved):
