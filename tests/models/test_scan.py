@@ -98,7 +98,9 @@ def test_windows_of_drawn_lengths_cover_every_token(model):
     for parameter in step.parameters():
         torch.nn.init.zeros_(parameter)
     with torch.no_grad():  # middle(relu(p + s + 2)) is 0 where both are -1; else at least 2
-        step.back.weight[0, 0] = step.own.weight[0, 0] = step.middle.weight[0, 0] = step.down.weight[0, 0] = 1.0
+        step.back.weight[0, 0] = step.own.weight[0, 0] = step.middle.weight[0, 0] = step.down.weight[0, 0] = (
+            1.0
+        )
         step.own.bias[0], step.down.bias[0] = 2.0, -1.0
     model.round, model.drawn = model.rounding.rounded, 1.0
     model.train()
@@ -112,7 +114,14 @@ def test_windows_of_drawn_lengths_cover_every_token(model):
 
 def test_noise_grows_and_ends_with_signs():
     rounding = Signs(noise=2.0, rises=(0.25, 0.5), exact=0.75, exact_noise=0.1)
-    assert [rounding.deviation(share) for share in (0.0, 0.25, 0.375, 0.6, 0.75, 1.0)] == [0, 0, 1, 2, 0.1, 0.1]
+    assert [rounding.deviation(share) for share in (0.0, 0.25, 0.375, 0.6, 0.75, 1.0)] == [
+        0,
+        0,
+        1,
+        2,
+        0.1,
+        0.1,
+    ]
     z = torch.full((1000,), 0.5, requires_grad=True)
     torch.testing.assert_close(rounding.softly(z, 0.0), torch.tanh(z))
     assert 0.2 < (rounding.softly(z, 0.6) < 0).float().mean() < 0.6

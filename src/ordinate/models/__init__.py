@@ -22,7 +22,16 @@ from ordinate.models.transformer import Transformer
 
 MODELS: dict[str, type[ModelSettings]] = {
     kind.name: kind
-    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory, ScanSettings)
+    for kind in (
+        Positional,
+        Standard,
+        Hybrid,
+        ResidualEncoder,
+        Decoder,
+        PositionalDecoder,
+        Memory,
+        ScanSettings,
+    )
 }
 
 

@@ -1,17 +1,17 @@
-"""A positional Transformer that is a finite machine: one shared step over leaps that double, on states that are rounded.
+"""A positional Transformer that is a finite machine: one shared step over leaps that double, on rounded states.
 
     s_i <- round(code(relu(encode(x_i))))                                        a token alone
     s_i <- round(F(s_{i - 2^t}, s_i)),      t = 0, 1, ..., ceil(log2 n) - 1      where there is a token 2^t places back
     F(p, s) = W_3 relu(W_2 relu(A p + B s + b_1) + b_2) + b_3
     y_i = decode(relu(read(s_{i-1} | x_i)))                                      s_{-1} = round(begin)
 
-In the sense of arXiv 2410.01686: attention of the form "class only" over `leap`, whose two classes have one key each, so
-that a head of each class has the constant weight 1; A and B are its value maps, the concatenation is the residual path,
-and there is no LayerNorm. All loops share F, so there is one of every length.
+In the sense of arXiv 2410.01686: attention of the form "class only" over `leap`, whose two classes have one key each,
+so that the head of each class has the constant weight 1; A and B are their value maps, the concatenation is the
+residual path, and there is no LayerNorm. All loops share F, so there is a model of every length.
 
-After loop t a token stands for the 2^(t+1) tokens that end at it, or for all tokens up to it where these are fewer; such
-a token stays as it is, so that more loops than these change nothing. A state is `width` signs: in use exactly +1 or -1,
-so that a model that has few of them is a finite automaton, and can be proven (`ordinate.lab.proofs`).
+After loop t a token stands for the 2^(t+1) tokens that end at it, or for all tokens up to it where these are fewer;
+such a token stays as it is, so that more loops than these change nothing. A state is `width` signs, in use exactly +1
+or -1: a model that comes by few of them is a finite automaton, and can be proven (`ordinate.lab.proofs`).
 
 In use windows of equal length are joined, so that n tokens of training show the step windows of at most n / 2. A share
 `drawn` of the batches in training joins the window of a token with one of any loop before it instead, drawn loop by
@@ -41,16 +41,21 @@ AT_ONCE = 2**15
 States = Float[Tensor, "batch token width"]
 
 
-class Signs(Kind, name="signs", summary="+1 or -1; in training tanh with noise that grows, then signs themselves"):
+class Signs(
+    Kind, name="signs", summary="+1 or -1; in training tanh with noise that grows, then signs themselves"
+):
     """round(z) = +1 where z >= 0, else -1.
 
-    In training it is tanh(z + noise), whose noise grows linearly over the share `rises` of the training to the standard
-    deviation `noise`: what is to be passed on must be far from 0. From the share `exact` on it is the sign of z + noise,
-    with the gradient of tanh and a standard deviation of `exact_noise`: what is trained then is what is used later.
+    In training it is tanh(z + noise), whose noise grows linearly over the share `rises` of the training to the
+    standard deviation `noise`: what is to be passed on must be far from 0. From the share `exact` on it is the sign of
+    z + noise, with the gradient of tanh and a standard deviation of `exact_noise`: what is trained then is what is used
+    later.
     """
 
     noise: float = Field(0.7, ge=0, le=100, description="standard deviation at its largest, before the signs")
-    rises: tuple[float, float] = Field((0.2, 0.6), description="shares of the training between which it grows")
+    rises: tuple[float, float] = Field(
+        (0.2, 0.6), description="shares of the training between which it grows"
+    )
     exact: float = Field(0.6, ge=0, le=1, description="share of the training from which states are signs")
     exact_noise: float = Field(0.2, ge=0, le=100, description="standard deviation from then on")
 
@@ -123,12 +128,24 @@ class Scan(Model):
         self.read, self.decode = nn.Linear(width + task.features, hidden), nn.Linear(hidden, task.outputs)
         self.states = Hook()
         self.share = 0.0
-        step = self.layers[0]
-        for layer in (self.encode, self.code, self.read, self.decode, *step.children()):
-            inputs = 2 * width if layer in (step.back, step.own) else layer.in_features
+        self._start()
+
+    def _start(self) -> None:
+        """Weights as wide as ReLU needs, so that signals pass the loops."""
+        step = self.step
+        both = (step.back, step.own)
+        for layer in (self.encode, self.code, *both, step.middle, step.down, self.read, self.decode):
+            inputs = (1 + (layer in both)) * layer.in_features
             nn.init.normal_(layer.weight, std=(2 / inputs) ** 0.5)
             if layer.bias is not None:
                 nn.init.zeros_(layer.bias)
+
+    @property
+    def step(self) -> Step:
+        """The step that all loops share."""
+        (step,) = self.layers
+        assert isinstance(step, Step)
+        return step
 
     @override
     def progress(self, share: float) -> None:
@@ -142,13 +159,15 @@ class Scan(Model):
         """What the state of a token by itself is rounded from."""
         return self.code(F.relu(self.encode(x)))  # type: ignore[no-any-return]
 
-    def answer(self, before: States, x: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
+    def answer(
+        self, before: States, x: Float[Tensor, "batch token feature"]
+    ) -> Float[Tensor, "batch token out"]:
         """The outputs from the states before the tokens and the tokens themselves."""
         return self.decode(F.relu(self.read(torch.cat([before, x], dim=-1))))  # type: ignore[no-any-return]
 
     def loop(self, back: States, own: States, leap: int) -> States:
         """Every token takes in the one a leap back; those without one stay as they are."""
-        step, tokens = self.layers[0], own.shape[1]
+        step, tokens = self.step, own.shape[1]
         if self.training or torch.is_grad_enabled():
             return torch.cat([own[:, :leap], self.round(step(back[:, :-leap], own[:, leap:]))], dim=1)
         after = own.clone()
@@ -192,7 +211,9 @@ def _order(coordinates: Coordinates) -> Tensor | None:
 
 
 class ScanSettings(
-    ModelSettings, name="scan", summary="one step over doubling leaps on rounded states: a finite machine, provable"
+    ModelSettings,
+    name="scan",
+    summary="one step over doubling leaps on rounded states: a finite machine, provable",
 ):
     """A scan: `width` signs are passed on from token to token, `hidden` units compute them."""
 

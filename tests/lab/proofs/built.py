@@ -1,5 +1,7 @@
 """Scans whose weights are written by hand, with states that are known: parity, and addition column by column."""
 
+from itertools import pairwise
+
 import torch
 
 from ordinate.lab.tasks.automata.machine import Machine
@@ -83,7 +85,7 @@ def adder() -> Scan:
     put(model.read, [[0.5, 0, *total]] * 20, [0.5 - k for k in range(20)])
     for digit in range(10):
         score = [float(v % 10 == digit) for v in range(20)]
-        slopes = [b - a for a, b in zip(score, score[1:], strict=False)]
+        slopes = [b - a for a, b in pairwise(score)]
         model.decode.weight[digit, 0], model.decode.bias[digit] = slopes[0], score[0]
         for k in range(1, 19):
             model.decode.weight[digit, k] = slopes[k] - slopes[k - 1]

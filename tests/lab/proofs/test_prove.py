@@ -1,6 +1,6 @@
 """Proofs of scans written by hand, true counterexamples of spoilt ones, and words found by trying all of them."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -127,8 +127,7 @@ def test_the_bound_holds_for_float32_in_any_order_of_summation():
     draw = torch.Generator().manual_seed(0)
     sizes = [40, 30, 20, 6]
     layers = [
-        Layer(torch.randn(o, i, generator=draw), torch.randn(o, generator=draw))
-        for i, o in zip(sizes, sizes[1:], strict=False)
+        Layer(torch.randn(o, i, generator=draw), torch.randn(o, generator=draw)) for i, o in pairwise(sizes)
     ]
     x = torch.randn(200, 40, generator=draw)
     bounded = perceptron(layers, x)

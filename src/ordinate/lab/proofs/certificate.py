@@ -1,8 +1,8 @@
 """Certificates: what was found, as a file that is checked anew without searching.
 
-A certificate holds tables (the state of every letter and of the beginning, the step on pairs of states) and an invariant:
-for every level, pairs of a state and a transition function of the exact machine. The checker computes every entry of the
-tables again from the weights, with bounds of the error in float32, and then sees that the invariant
+A certificate holds tables (the state of every letter and of the beginning, the step on pairs of states) and an
+invariant: for every level, pairs of a state and a transition function of the exact machine. The checker computes every
+entry of the tables again from the weights, with bounds of the error in float32, and then sees that the invariant
 
 - holds at the beginning: level 0 has the letters,
 - is kept: what a level's pairs make is in the next level; behind the last one comes the level `repeats`,
@@ -34,7 +34,6 @@ from ordinate.lab.training.checkpoint import restore
 from ordinate.lab.zoo.verify import read_model
 from ordinate.models import Scan
 
-FORMAT = "ordinate-proof"
 CLAIM = "every token of every word of every length is answered as by the exact machine of the task"
 ASSUMED = (
     "relation: leap, back 1, 2, 4, ... places; a token without a partner stays as it is",
@@ -60,7 +59,7 @@ class LevelPairs(Part):
 class Certificate(Part):
     """All that the checker reads."""
 
-    format: Literal["ordinate-proof"] = FORMAT
+    format: Literal["ordinate-proof"] = "ordinate-proof"
     version: Literal[1] = 1
     claim: str
     assumed: list[str]
@@ -135,9 +134,17 @@ def check_certificate(path: Path) -> dict[str, Any]:
     held = read_certificate(path)
     file = path.resolve().parent / held.weights
     if not file.is_file():
-        raise OrdinateError(f"{path} is about the weights in {held.weights}, which are not there: put them back")
+        raise OrdinateError(
+            f"{path} is about the weights in {held.weights}, which are not there: put them back"
+        )
     data = read_model(file)
-    facts = {"kind": "proof", "file": str(path), "weights": str(file), "sha256": held.sha256, "claim": held.claim}
+    facts = {
+        "kind": "proof",
+        "file": str(path),
+        "weights": str(file),
+        "sha256": held.sha256,
+        "claim": held.claim,
+    }
     try:
         if hashlib.sha256(data).hexdigest() != held.sha256:
             raise _Broken("the weights are not those that were proven: their SHA-256 is another")
@@ -190,7 +197,9 @@ class _Checker:
     def _sure(self, certain: Certain, what: str) -> Tensor:
         """What was computed, if no computation in float32 can come to something else."""
         if not bool(certain.sure.all()):
-            raise _Broken(f"{what} is not certain: a number is nearer to a border than the bound of its error")
+            raise _Broken(
+                f"{what} is not certain: a number is nearer to a border than the bound of its error"
+            )
         if len(certain.found):
             self.distance = min(self.distance, float(certain.distance.min()))
             self.error = max(self.error, float(certain.error.max()))
@@ -214,7 +223,9 @@ class _Checker:
     def _step(self) -> Int[Tensor, "state state"]:
         rows = self._rows(self.held.step, (len(self.codes),) * 3)
         back, own, after = rows.T
-        if not torch.equal(self._sure(self.finite.step(self.codes[back], self.codes[own]), "a step"), self.codes[after]):
+        if not torch.equal(
+            self._sure(self.finite.step(self.codes[back], self.codes[own]), "a step"), self.codes[after]
+        ):
             raise _Broken("a step of two states is not what the weights make of them")
         table = torch.full((len(self.codes),) * 2, -1, dtype=torch.long)
         table[back, own] = after
@@ -238,7 +249,9 @@ class _Checker:
 
     def _number(self, functions: Int[Tensor, "function state"], broken: str) -> Int[Tensor, " function"]:
         """The numbers of functions that are written out."""
-        found = torch.tensor([self.known.get(row.tobytes(), -1) for row in functions.numpy()], dtype=torch.long)
+        found = torch.tensor(
+            [self.known.get(row.tobytes(), -1) for row in functions.numpy()], dtype=torch.long
+        )
         if bool((found < 0).any()):
             raise _Broken(broken)
         return found
@@ -250,9 +263,14 @@ class _Checker:
     def _check_beginning(self) -> None:
         first, later = first_and_later(self.machine)
         letters, over = torch.tensor(self.held.letters), torch.tensor(self.machine.step).T
-        for chosen, pairs, what in ((later, self.levels[0][0], "window"), (first, self.levels[0][1], "prefix")):
+        for chosen, pairs, what in (
+            (later, self.levels[0][0], "window"),
+            (first, self.levels[0][1], "prefix"),
+        ):
             broken = f"a {what} of one letter is not in level 0"
-            inside = torch.isin(self._pairs(letters[chosen], self._number(over[chosen].contiguous(), broken)), pairs)
+            inside = torch.isin(
+                self._pairs(letters[chosen], self._number(over[chosen].contiguous(), broken)), pairs
+            )
             if not bool(inside.all()):
                 raise _Broken(broken)
 
@@ -275,7 +293,8 @@ class _Checker:
         (ones, one), (others, other) = ((x % size).unique(return_inverse=True) for x in (left, right))
         composed = self.functions[others][:, self.functions[ones]].transpose(0, 1)
         numbers = self._number(composed.reshape(-1, composed.shape[-1]).contiguous(), broken)
-        return self._pairs(state, numbers.view(len(ones), len(others))[one[:, None], other]).unique()
+        made: Tensor = self._pairs(state, numbers.view(len(ones), len(others))[one[:, None], other]).unique()
+        return made
 
     def _check_answers(self) -> None:
         first, later = first_and_later(self.machine)

@@ -56,7 +56,7 @@ class Finite:
     """The weights of a scan in float64, as functions of its states and of letters."""
 
     def __init__(self, model: Scan) -> None:
-        step = model.layers[0]
+        step = model.step
         self.width = model.begin.shape[0]
         self.step_layers = [_beside(step.back, step.own), _layer(step.middle), _layer(step.down)]
         self.code_layers = [_layer(model.encode), _layer(model.code)]
@@ -86,15 +86,12 @@ class Finite:
         )
 
 
-def _layer(linear: torch.nn.Module) -> Layer:
-    assert isinstance(linear, torch.nn.Linear)
+def _layer(linear: torch.nn.Linear) -> Layer:
     return Layer(linear.weight.detach(), linear.bias.detach())
 
 
-def _beside(one: torch.nn.Module, other: torch.nn.Module) -> Layer:
+def _beside(one: torch.nn.Linear, other: torch.nn.Linear) -> Layer:
     """Two maps whose results are added, as one of both inputs."""
-    assert isinstance(one, torch.nn.Linear)
-    assert isinstance(other, torch.nn.Linear)
     return Layer(torch.cat([one.weight, other.weight], 1).detach(), other.bias.detach())
 
 

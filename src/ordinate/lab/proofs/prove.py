@@ -30,6 +30,7 @@ LONGEST_RUN = 2**20
 FILE = "proof.json"
 """Where the certificate of a run is kept, in the folder of the run."""
 
+
 @dataclass(frozen=True)
 class Proof:
     """What became of an attempt to prove a model."""
@@ -76,13 +77,17 @@ def prove_model(model: Model, letters: Float[Tensor, "letter feature"], machine:
     with torch.no_grad():
         found = search.go()
         margins = search.margins
-        verdict, reason, wrong = "proven", "right at every length", {}
+        wrong: dict[str, Any] = {}
+        verdict, reason = "proven", "right at every length"
         if found.wrong is not None:
             verdict, reason, wrong = _counterexample(model.eval(), letters, machine, found.wrong)
         elif margins.unsure:
-            verdict, reason = "undecided", (
-                f"{margins.unsure} numbers are nearer to a border than the bound of their error, "
-                f"the nearest {margins.distance:.3g}"
+            verdict, reason = (
+                "undecided",
+                (
+                    f"{margins.unsure} numbers are nearer to a border than the bound of their error, "
+                    f"the nearest {margins.distance:.3g}"
+                ),
             )
         elif found.stopped:
             verdict, reason = "undecided", found.stopped
@@ -121,7 +126,9 @@ def _counterexample(
     return "counterexample", f"wrong at a word of {len(word)} tokens, and at none that is shorter", told
 
 
-def prove(run: str | Run, store: Store | str = "runs", step: int | None = None, out: Path | None = None) -> Proof:
+def prove(
+    run: str | Run, store: Store | str = "runs", step: int | None = None, out: Path | None = None
+) -> Proof:
     """Prove the model of a run, given as such or by name, and keep the certificate beside it (or in `out`)."""
     store = Store(store) if isinstance(store, str) else store
     opened = find_model(str(run.path) if isinstance(run, Run) else run, store, step)

@@ -79,7 +79,9 @@ class _Numbered:
         self.products = torch.full((16, 16), -1, dtype=torch.long)
 
     def of(self, things: Sequence[object]) -> Int[Tensor, " thing"]:
-        found = torch.tensor([self.number.setdefault(thing, len(self.number)) for thing in things], dtype=torch.long)
+        found = torch.tensor(
+            [self.number.setdefault(thing, len(self.number)) for thing in things], dtype=torch.long
+        )
         while len(self.number) > len(self.products):
             grown = torch.full([2 * size for size in self.products.shape], -1, dtype=torch.long)
             grown[: len(self.products), : len(self.products)] = self.products
@@ -145,7 +147,8 @@ class Search:
         if (wrong := self._wrong_at_once()) is not None:
             found.wrong = (wrong,)
             return found
-        checked, seen = 0, {}
+        seen: dict[tuple[bytes, int], int] = {}
+        checked = 0
         while True:
             windows = self.windows[-1]
             if (word := self._wrong(prefixes, checked)) is not None:
@@ -181,14 +184,20 @@ class Search:
         if len(self.codes) > MOST_STATES:
             return f"more than {MOST_STATES} states occur"
         products = max(len(windows.code), len(prefixes.code)) * len(windows.code)
-        return f"a level has {products} products of pairs, more than {MOST_PAIRS}" if products > MOST_PAIRS else ""
+        return (
+            f"a level has {products} products of pairs, more than {MOST_PAIRS}"
+            if products > MOST_PAIRS
+            else ""
+        )
 
     def _products(self, left: _Pairs, right: _Pairs, level: int) -> _Pairs:
         """All pairs of one, followed by all of another."""
         missing = self.states.missing(left.state, right.state)
         if len(missing):
             codes = torch.tensor(self.codes)
-            after = self._states(self.margins.see(self.finite.step(codes[missing[:, 0]], codes[missing[:, 1]])))
+            after = self._states(
+                self.margins.see(self.finite.step(codes[missing[:, 0]], codes[missing[:, 1]]))
+            )
             self.states.products[missing[:, 0], missing[:, 1]] = after
         missing = self.functions.missing(left.function, right.function)
         if len(missing):
@@ -197,7 +206,9 @@ class Search:
             self.functions.products[missing[:, 0], missing[:, 1]] = composed
         state = self.states.products[left.state[:, None], right.state]
         function = self.functions.products[left.function[:, None], right.function]
-        ones, others = torch.meshgrid(torch.arange(len(left.code)), torch.arange(len(right.code)), indexing="ij")
+        ones, others = torch.meshgrid(
+            torch.arange(len(left.code)), torch.arange(len(right.code)), indexing="ij"
+        )
         length = left.length[ones] + 2**level
         return _first_of(*(x.flatten() for x in ((state << SHIFT) | function, length, ones, others)))
 
@@ -211,6 +222,8 @@ class Search:
     def _wrong(self, prefixes: _Pairs, checked: int) -> tuple[int, ...] | None:
         """The shortest of the words behind new pairs that is answered wrongly."""
         states, functions = prefixes.state[checked:], prefixes.function[checked:]
+        if not len(states):
+            return None
         new = [state for state in states.unique().tolist() if state not in self.answered]
         if new:
             before = torch.tensor(self.codes)[new].repeat_interleave(len(self.later))
@@ -218,9 +231,7 @@ class Search:
             answers = self.margins.see(self.finite.answer(before, letters)).view(len(new), -1)
             self.answered.update(zip(new, answers, strict=True))
         reached = torch.tensor(list(self.functions.number))[functions, self.machine.start]
-        answers = torch.stack([self.answered[state] for state in states.tolist()]) if len(states) else None
-        if answers is None:
-            return None
+        answers = torch.stack([self.answered[state] for state in states.tolist()])
         wrong = (answers != self.emit[reached][:, self.later]).nonzero()
         if not len(wrong):
             return None
@@ -240,7 +251,9 @@ class Search:
         pairs = self.windows[level]
         if pairs.left[place] < 0:
             return [int(pairs.right[place])]
-        return self._window(level - 1, int(pairs.left[place])) + self._window(level - 1, int(pairs.right[place]))
+        return self._window(level - 1, int(pairs.left[place])) + self._window(
+            level - 1, int(pairs.right[place])
+        )
 
 
 def first_and_later(machine: Machine) -> tuple[Int[Tensor, " first"], Int[Tensor, " later"]]:
