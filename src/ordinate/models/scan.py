@@ -18,6 +18,7 @@ In use windows of equal length are joined, so that n tokens of training show the
 loop: the step then learns to join whatever meets, and few states are left that only some lengths have.
 """
 
+from collections.abc import Callable
 from typing import Annotated
 
 import torch
@@ -36,7 +37,7 @@ from ordinate.models.inputs import Inputs, Problem, as_features
 from ordinate.models.settings import Encodings, Model, ModelSettings
 
 AT_ONCE = 2**15
-"""States that are computed at a time outside training: they bound the memory at any length."""
+"""Tokens that are computed at a time outside training."""
 
 States = Float[Tensor, "batch token width"]
 
@@ -156,8 +157,8 @@ class Scan(Model):
         return self.rounding.softly(z, self.share) if self.training else self.rounding.rounded(z)
 
     def alone(self, x: Float[Tensor, "batch token feature"]) -> States:
-        """What the state of a token by itself is rounded from."""
-        return self.code(F.relu(self.encode(x)))  # type: ignore[no-any-return]
+        """The states of tokens by themselves."""
+        return self.round(self.code(F.relu(self.encode(x))))
 
     def answer(
         self, before: States, x: Float[Tensor, "batch token feature"]
@@ -165,16 +166,22 @@ class Scan(Model):
         """The outputs from the states before the tokens and the tokens themselves."""
         return self.decode(F.relu(self.read(torch.cat([before, x], dim=-1))))  # type: ignore[no-any-return]
 
+    def join(self, back: States, own: States) -> States:
+        """The states of two windows, one before the other, as that of both."""
+        return self.round(self.step(back, own))
+
     def loop(self, back: States, own: States, leap: int) -> States:
         """Every token takes in the one a leap back; those without one stay as they are."""
-        step, tokens = self.step, own.shape[1]
+        return torch.cat([own[:, :leap], self._in_pieces(self.join, back[:, :-leap], own[:, leap:])], dim=1)
+
+    def _in_pieces(
+        self, compute: Callable[..., Tensor], *inputs: Float[Tensor, "batch token _"]
+    ) -> Float[Tensor, "batch token _"]:
+        """What is computed for each token on its own; outside training some tokens at a time, which bounds memory."""
         if self.training or torch.is_grad_enabled():
-            return torch.cat([own[:, :leap], self.round(step(back[:, :-leap], own[:, leap:]))], dim=1)
-        after = own.clone()
-        for first in range(leap, tokens, AT_ONCE):
-            last = min(first + AT_ONCE, tokens)
-            after[:, first:last] = self.round(step(back[:, first - leap : last - leap], own[:, first:last]))
-        return after
+            return compute(*inputs)
+        pieces = zip(*(tensor.split(AT_ONCE, dim=1) for tensor in inputs), strict=True)
+        return torch.cat([compute(*piece) for piece in pieces], dim=1)
 
     def scan(self, states: States) -> States:
         """The states behind all loops, of which there are as many as the sequence needs."""
@@ -193,9 +200,9 @@ class Scan(Model):
         return outputs if order is None else outputs[:, order.argsort().to(x.device)]
 
     def _in_order(self, x: Float[Tensor, "batch token feature"]) -> Float[Tensor, "batch token out"]:
-        states = self.scan(self.states(self.round(self.alone(x))))
+        states = self.scan(self.states(self._in_pieces(self.alone, x)))
         begin = self.round(self.begin).expand(len(x), 1, -1)
-        return self.answer(torch.cat([begin, states[:, :-1]], dim=1), x)
+        return self._in_pieces(self.answer, torch.cat([begin, states[:, :-1]], dim=1), x)
 
 
 def _order(coordinates: Coordinates) -> Tensor | None:
