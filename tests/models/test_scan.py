@@ -77,6 +77,14 @@ def test_one_long_pass_is_computed_in_pieces(model, monkeypatch):
         torch.testing.assert_close(model(word, layout(token=100)), whole)
 
 
+@pytest.mark.parametrize("leap", [9, 16, 64])
+def test_more_loops_than_a_sequence_needs_change_nothing(model, leap):
+    states = torch.ones(2, 9, 4)
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            assert torch.equal(model.loop(states, states, leap), states)
+
+
 def test_tokens_may_be_written_in_any_order(model):
     word, order = words(3, 9), torch.randperm(9, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():

@@ -187,7 +187,7 @@ def test_what_is_no_certificate_is_refused_in_one_line(tmp_path, moved):
     ("model", "task", "words"),
     [
         ("encoder", {}, 'kind = "scan"'),
-        ("scan", {"name": "copy", "length": 3}, "is not given as an exact machine"),
+        ("scan", {"name": "sum", "length": 4}, "is not given as an exact machine"),
     ],
 )
 def test_runs_of_which_nothing_can_be_proven_are_refused(tmp_path, model, task, words):
