@@ -146,6 +146,10 @@ def test_the_tasks_of_your_own_work(forgotten):
     assert make_task("swap", by=2).parse("0 1 3").target.tolist() == [[2, 3, 1]]
 
 
+def test_the_machines_of_the_docs_answer_as_they_say():
+    exec(python_blocks("docs/own.md")[1], {})
+
+
 def test_the_figure_of_contributing_works(tmp_path):
     from tests.papers.inline import Inline
 

@@ -113,7 +113,7 @@ def test_minimised_machines_answer_alike_and_are_smallest(machine):
 def test_a_word_that_tells_machines_apart_is_a_shortest_one(one, other):
     found = one.equals(other)
     shortest = next((w for w in words_up_to(one, 8) if slow(one, w) != slow(other, w)), None)
-    assert (found is None) == (shortest is None)  # 4 x 4 pairs of states: 8 symbols tell most machines apart
+    assert (found is None) == (shortest is None)  # 4 and 4 states: 7 symbols tell them apart
     if found:
         assert len(found) == len(shortest)
         assert one.answers(found)[-1] != other.answers(found)[-1]

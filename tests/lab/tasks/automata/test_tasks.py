@@ -13,7 +13,7 @@ import ordinate as od
 from ordinate.errors import OrdinateError
 from ordinate.lab.tasks import make_task
 from ordinate.lab.tasks.automata import MACHINES, regular
-from ordinate.lab.tasks.automata.words import SHORT, draw_words, edited, grow, has_words, weights
+from ordinate.lab.tasks.automata.words import SHORT, counted, draw_words, edited, grow, has_words, weights
 from ordinate.lab.tasks.samples import answered, drawn
 
 LANGUAGES = ["(0|1)*11(0|1)*", "(01)*|1*", "(0|1){3,}0", "~((0|1)*00(0|1)*)", "0*1*0*"]
@@ -50,7 +50,8 @@ def test_strings_of_a_length_are_counted(expression, length):
 def test_counting_in_parts_is_counting(expression, length):
     machine = regular(expression, "01")
     for member in (True, False):
-        found = weights(machine, length, member)
+        found = counted(machine, length, member)
+        assert torch.equal(weights(machine, length, member)[0], found[0])
         first = found[0][:, None]
         plain = grow(machine.functions()[1:].T, first, length)[..., 0]
         assert found.shape == plain.shape
@@ -72,17 +73,15 @@ def test_members_of_a_length_are_uniform(expression, member):
     assert chi_squared <= freedom + 5 * (2 * freedom) ** 0.5  # five deviations
 
 
-@pytest.mark.parametrize("count", [1, 2000])
-def test_long_members_are_uniform_too(count):
-    """0*1*0* has n (n + 1) / 2 + 1 members: both edges of the ones are equally likely everywhere. 0*1 has one."""
-    machine, length = regular("0*1"), 2000
-    only = draw_words(count, length, machine, True, seeded(0))
-    assert (only == torch.nn.functional.pad(torch.tensor([1]), (length - 1, 0))).all()
-    machine = regular("0*1*0*")
-    drawn = torch.cat([draw_words(2, 300, machine, True, seeded(seed)) for seed in range(300)])
-    assert (machine.run(torch.nn.functional.pad(drawn + 1, (1, 0)))[:, -1] == 1).all()
-    ones = drawn.sum(1).double()
-    assert ones.mean().item() == pytest.approx(100, abs=12)  # mean length of an interval of 300 places
+def test_long_members_are_uniform_too():
+    only = draw_words(3, 2000, regular("0*1"), True, seeded(0))
+    assert (only == torch.nn.functional.pad(torch.tensor([1]), (1999, 0))).all()
+    machine = regular("0*1*0*")  # its members of n symbols are the intervals of n places, and none
+    for count, rounds in ((2, 100), (800, 1)):  # cut into parts, and in one
+        drawn = torch.cat([draw_words(count, 300, machine, True, seeded(seed)) for seed in range(rounds)])
+        assert (machine.run(torch.nn.functional.pad(drawn + 1, (1, 0)))[:, -1] == 1).all()
+        ones = drawn.sum(1).double()
+        assert ones.mean().item() == pytest.approx(302 / 3, abs=25 if count == 2 else 12)  # five deviations
 
 
 @pytest.mark.parametrize("name", ACCEPTORS)
@@ -119,11 +118,12 @@ def test_near_misses_are_near():
         )
         for share in (1.0, 0.0)
     )
-    for batch, least, most in ((near, 1, 2), (far, 3, 15)):
+    shares = []
+    for batch in (near, far):
         ones = (batch.input[batch.target[:, -1] == 0] == 2).sum(1)
-        distance = torch.minimum(ones, 30 - ones)
-        assert distance.min() >= least
-        assert distance.max() <= most
+        shares.append((torch.minimum(ones, 30 - ones) <= 2).double().mean())
+    assert shares[0] > 0.6  # the others are those that edits have left members: drawn again, from all
+    assert shares[1] == 0
 
 
 def test_chains_are_longer_where_more_symbols_remember():
@@ -137,7 +137,7 @@ def test_chains_are_longer_where_more_symbols_remember():
 
 def test_the_slice_is_the_longest_stretch_of_carries():
     task = make_task("machine", of="addition")
-    for text, longest in [("12 34", 0), ("55 99 00 91", 2), ("99", 1), ("00 91 91 90 00", 2)]:
+    for text, longest in [("12 34", 0), ("55 99 00 91", 2), ("99", 1), ("00 91 91 90 00", 3)]:
         assert task.slice("carries", task.parse(text)).tolist() == [longest]
 
 
@@ -247,7 +247,11 @@ def test_options_stand_beside_the_name_or_in_a_table():
             {"of": {"kind": "dyck", "depht": 2}},
             "unknown key 'task.of.depht': did you mean 'depth'?",
         ),
-        ("machine", {"of": "dyck", "depth": 0}, "'task.of.depth'? "),
+        (
+            "machine",
+            {"of": "dyck", "depth": 0},
+            "task.of.depth = 0 is not allowed, it should be greater than or equal to 1",
+        ),
         (
             "machine",
             {"of": "table", "step": [[0, 1], [0]]},
@@ -260,14 +264,18 @@ def test_options_stand_beside_the_name_or_in_a_table():
         ),
         ("machine", {"shortest": 20}, "shortest must be 0 to length = 16, got 20: write shortest=0"),
         ("regular", {"expression": "(01"}, "expression '(01' ends at place 4, where ) is expected"),
-        ("regular", {"expression": ""}, "expression"),
+        (
+            "regular",
+            {"expression": ""},
+            "expression '' ends at place 1, where a symbol, ( or ~ is expected",
+        ),
         ("regular", {"expresion": "1"}, "unknown key 'task.expresion': did you mean 'expression'?"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(name, options, message):
     with pytest.raises(OrdinateError) as error:
         make_task(name, **options)
-    assert message.removesuffix("'? ").removeprefix("'") in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -312,6 +320,6 @@ def test_a_million_tokens_are_drawn(name):
 def test_models_train_on_machines(options, tmp_path):
     task = make_task("machine", **options, length=6, shortest=2)
     recipe = od.Recipe(name="machine", task=task, model=od.Standard(), training=od.Training(steps=3))
-    run = od.train(recipe, seeds=[0], store=tmp_path)[0]
-    points = od.sweep(od.load(run), task, "length", [4, 8], count=20)
-    assert [point.value for point in points] == [4, 8]
+    run = od.train(recipe, seeds=[0], store=str(tmp_path))[0]
+    points = od.sweep(od.load(run), task, "length", [3, 6], count=20)
+    assert [point.value for point in points] == [3, 6]

@@ -263,7 +263,7 @@ class Regular(Automaton, name="regular", summary="whether a string matches a reg
     further ones, of which strings may be made.
     """
 
-    expression: Text = Field("(01)*", min_length=1, max_length=10_000, description="such as (01)*")
+    expression: Text = Field("(01)*", max_length=10_000, description="such as (01)*")
     symbols: Text = Field("", max_length=128, description="symbols that the expression does not name")
 
     @property

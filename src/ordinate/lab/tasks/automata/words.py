@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
 from ordinate.lab.tasks.automata.machine import FEW, Machine
-from ordinate.lab.tasks.sampling import another, chances, integers
+from ordinate.lab.tasks.sampling import LONGEST, another, chances, integers
 
 Words = Int[Tensor, "batch place"]
 """Strings of an acceptor by index, without `^`: the first symbol behind it is 0."""
@@ -30,7 +30,6 @@ MOST_STATES_AT_ONCE = 256
 """States up to which the members of long strings are counted in parts."""
 
 
-@lru_cache(maxsize=64)
 def weights(machine: Machine, length: int, member: bool) -> Float[Tensor, "to_go state"]:
     """Logarithms of how many strings of 0 to `length` symbols are members, or are not, from every state.
 
@@ -38,6 +37,14 @@ def weights(machine: Machine, length: int, member: bool) -> Float[Tensor, "to_go
     >>> weights(regular("(01)*|0*"), 4, True).exp()[4, 0].round()
     tensor(2., dtype=torch.float64)
     """
+    if length > LONGEST:
+        return _long_weights(machine, length, member)
+    # Those of fewer symbols are a part of those of more: one table serves all lengths up to a power of 2.
+    return _short_weights(machine, 1 << length.bit_length(), member)[: length + 1]
+
+
+def counted(machine: Machine, length: int, member: bool) -> Float[Tensor, "to_go state"]:
+    """The recursion for b, worked out."""
     step = machine.functions()[1:].T
     accepts = torch.zeros(machine.states, dtype=torch.bool)
     accepts[list(machine.accepting)] = True
@@ -54,6 +61,11 @@ def weights(machine: Machine, length: int, member: bool) -> Float[Tensor, "to_go
     grown = grow(step, torch.stack(ends, dim=1), inside)[:-1]  # [place in a part, state, part]
     last = grow(step, ends[-1][:, None], inside)[-1, None, :, 0]
     return torch.cat([grown.permute(2, 0, 1).flatten(0, 1), last])[: length + 1]
+
+
+_short_weights = lru_cache(maxsize=32)(counted)
+_long_weights = lru_cache(maxsize=2)(counted)
+"""Those of members and others of one language, which may take much memory."""
 
 
 def grow(
