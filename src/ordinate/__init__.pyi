@@ -35,6 +35,7 @@ from ordinate.lab.evaluation import sweep as sweep
 from ordinate.lab.explain import explain as explain
 from ordinate.lab.programs.collection import find_program as find_program
 from ordinate.lab.programs.compiler.compile import compile_program as compile_program
+from ordinate.lab.proofs import prove as prove
 from ordinate.lab.runs import Store as Store
 from ordinate.lab.structure import check as check
 from ordinate.lab.structure import discover as discover

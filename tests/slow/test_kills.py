@@ -46,6 +46,11 @@ RECIPES = {
         {"average": 0.9},
     ),
     "memory": ({"name": "fixed-memory", "length": 16, "lags": [2, 5]}, {"kind": "memory", **SMALL}, {}),
+    "scan": (
+        {"name": "machine", "of": "addition", "length": 4, "shortest": 1},
+        {"kind": "scan", "width": 4, "hidden": 16},
+        {},
+    ),
 }
 
 

@@ -36,6 +36,9 @@ class Model(nn.Module):
     def forward(self, x: Inputs, coordinates: Coordinates) -> Float[Tensor, "batch token out"]:
         """Compute the outputs of all tokens."""
 
+    def progress(self, share: float) -> None:
+        """Hear, before every step of a training, which share of its steps is done; most models do not change."""
+
 
 def _encodings(value: Any) -> tuple[EncodingSettings, ...]:
     values = value if isinstance(value, list | tuple) else [value]

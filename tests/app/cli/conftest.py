@@ -36,7 +36,7 @@ axes = {scale = [2, 10]}
 COMMANDS = (
     *("tasks", "encodings", "models", "relations", "sample", "discover", "advise", "train", "evaluate"),
     *("runs", "explain", "reproduce", "report", "compile", "verify", "construct", "new", "serve", "bench"),
-    *("doctor", "export", "plan", "study"),
+    *("doctor", "export", "plan", "prove", "study"),
 )
 
 

@@ -122,6 +122,10 @@ REFUSED = {
     "verify additoin": "did you mean 'addition'?",
     "verify addition --count 0": "'--count'",
     "verify addition --n three": "'--n'",
+    "prove": "missing argument 'RUN'",
+    "prove nothing-there": "no run",
+    "prove addition-relation": "is not given as an exact machine",
+    "verify {recipe}.json": "there is no file",
     "bench trhoughput": "did you mean 'throughput'?",
 }
 

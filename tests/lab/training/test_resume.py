@@ -147,6 +147,25 @@ def test_costs_of_a_run_that_cannot_be_read(tmp_path, kept):
         train(EVERY_STEP, store=str(tmp_path))
 
 
+@pytest.mark.parametrize("at", [9, 24])
+def test_a_scan_whose_states_become_signs_goes_on_as_it_was(tmp_path, at):
+    """Its noise depends on the share of the training that is done; signs begin between the steps 9 and 24."""
+    r = recipe(log_every=1, steps=30)
+    model = {"kind": "scan", "width": 4, "hidden": 16}
+    task, measured = {"name": "machine", "of": "parity", "length": 6}, {"count": 20, "axes": {"length": [9]}}
+    r = Recipe.parse({**r.to_dict(), "model": model, "task": task, "evaluation": measured})
+    whole = train(r, [0], store=str(tmp_path / "whole"))
+
+    def stop(**facts):
+        if facts["step"] == at:
+            raise Stop
+
+    with pytest.raises(Stop):
+        train(r, [0], store=str(tmp_path / "stopped"), report=stop)
+    runs = train(r, [0], store=str(tmp_path / "stopped"), resume=True)
+    assert_same_course(whole[0], runs[0])
+
+
 def test_members_at_different_steps_go_on_from_the_last_common_one(tmp_path):
     r = EVERY_STEP
     whole = train(r, [0, 1], store=str(tmp_path / "whole"))

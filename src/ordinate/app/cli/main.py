@@ -26,6 +26,7 @@ from ordinate.app.cli import (
     output,
     plan,
     programs,
+    prove,
     report,
     reproduce,
     runs,
@@ -134,6 +135,7 @@ COMMANDS: dict[str, dict[Callable[..., output.Result | None], str]] = {
         reproduce.reproduce: "ordinate reproduce positional/value-scale --scale demo",
         plan.plan: "ordinate plan symmetry --scale paper",
         verify.verify: "ordinate verify addition-relation",
+        prove.prove: "ordinate prove runs/proven-addition-1a2b3c4d5e/seed-0",
         bench.bench: "ordinate bench --list",
     },
     "Build": {

@@ -21,7 +21,8 @@ def verify(
         str,
         typer.Argument(
             metavar="FILE|PROGRAM",
-            help="A model file, the folder of a run or of a compiled program, a model of the package; or a program.",
+            help="A model file, the folder of a run or of a compiled program, a model of the package; the certificate "
+            "of a proof; or a program.",
         ),
     ],
     n: Processors = LISTED,
@@ -35,10 +36,12 @@ def verify(
     """Hash, check and score a model file; or compare reference, machine and weights of a program.
 
     A file is scored on the fixed samples of its task's suite. One that is too large, changed, of another kind or a
-    pickle is refused. Options other than --json are of programs.
+    pickle is refused. A certificate of ordinate prove is checked anew against the weights that it names. Options
+    other than --json are of programs.
     """
     import torch
 
+    from ordinate.lab.proofs import check_certificate, is_certificate
     from ordinate.lab.zoo.verify import verify_file
 
     torch.set_num_threads(1)
@@ -49,6 +52,9 @@ def verify(
         raise OrdinateError(
             f"{what} is a file, which is scored on a fixed suite: leave out all options but --json"
         )
+    if is_certificate(path):
+        checked = check_certificate(path)
+        return Result(checked, _checked(checked), failed=not checked["holds"])
     found = verify_file(path)
     return Result({**found.document, "holds": found.holds}, _card(found.document), failed=not found.holds)
 
@@ -93,6 +99,12 @@ def _card(card: dict[str, Any]) -> Iterator[Table | str]:
     )
     yield Table(["point", "distribution", "accuracy", "mean squared error", "why"], rows, title)
     yield from _remarks(card)
+
+
+def _checked(proof: dict[str, Any]) -> Iterator[Table | str]:
+    facts = ("weights", "sha256", "task", "states", "levels", "distance", "error")
+    yield Table(["proof", ""], [(name, proof[name]) for name in facts if name in proof])
+    yield f"holds: {proof['claim']}" if proof["holds"] else f"does NOT hold: {proof['broken']}"
 
 
 def _remarks(card: dict[str, Any]) -> list[str]:

@@ -3,7 +3,8 @@
 What a model of one's own is built from, relations, encodings, attention and the residual encoder, is in front, in
 `ordinate.models` and before it. Here are those that papers trained as they stand: `concat` of arXiv 2410.01686, which
 `merged` makes fast, with the twins of its k-hop experiment in `decoder`; `memory` of arXiv 2402.00522, whose heads that
-know the lag alone run as convolutions. Their layers of attention are `concat_attention` and `memory_attention`.
+know the lag alone run as convolutions. Their layers of attention are `concat_attention` and `memory_attention`. `scan`
+passes on rounded states, and can be proven.
 """
 
 from ordinate.lab.architectures.concat import (
@@ -26,11 +27,21 @@ from ordinate.lab.architectures.decoder import Decoder, PositionalDecoder
 from ordinate.lab.architectures.memory import Ffn, Memory, MemoryTransformer, NoNorm, PostNorm, PreNorm
 from ordinate.lab.architectures.memory_attention import LOOKS, Dp, DpFree, Hard, Look, MemoryAttention, Tmx
 from ordinate.lab.architectures.precision import LogsOfWholeNumbers, Precision, WholeNumbers
+from ordinate.lab.architectures.scan import Scan, ScanSettings, Signs
 from ordinate.models import ModelSettings, ResidualEncoder
 
 MODELS: dict[str, type[ModelSettings]] = {
     kind.name: kind
-    for kind in (Positional, Standard, Hybrid, ResidualEncoder, Decoder, PositionalDecoder, Memory)
+    for kind in (
+        Positional,
+        Standard,
+        Hybrid,
+        ResidualEncoder,
+        Decoder,
+        PositionalDecoder,
+        Memory,
+        ScanSettings,
+    )
 }
 
 __all__ = [
@@ -61,7 +72,10 @@ __all__ = [
     "PostNorm",
     "PreNorm",
     "Precision",
+    "Scan",
+    "ScanSettings",
     "ScoredAttention",
+    "Signs",
     "Standard",
     "Tmx",
     "WholeNumbers",

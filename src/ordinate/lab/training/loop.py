@@ -225,6 +225,7 @@ class _Training:
         batches, weights = [batch for batch, _ in shares], torch.tensor([w for _, w in shares])
         for member in self.active:
             member.optimizer.zero_grad(set_to_none=True)
+            member.model.progress(self.step / self.recipe.training.steps)
         low = training.precision == "bfloat16" and self.step < (1 - training.finish) * training.steps
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=low):
             losses = ensemble_losses(
