@@ -17,7 +17,7 @@ from ordinate.hub import put_attention
 from ordinate.relations import between, everywhere, relative, where
 from tests.hub.hosts import (
     FORMS,
-    HOSTS,
+    PAIR,
     LAYERS,
     MASK,
     bert,
@@ -38,7 +38,7 @@ def test_training_lowers_the_loss_and_moves_the_vectors(host, form, dropout):
         "bert": (BertForMaskedLM, {"attention_probs_dropout_prob": dropout}),
         "gpt2": (GPT2LMHeadModel, {"attn_pdrop": dropout}),
     }[host]
-    model = put_attention(HOSTS[host](kind, **names), Shaw(clip=3), form=form)
+    model = put_attention(PAIR[host](kind, **names), Shaw(clip=3), form=form)
     model.float().train()
     vectors = [p for name, p in model.named_parameters() if "class_vectors" in name]
     first = [p.detach().clone() for p in vectors]
@@ -62,7 +62,7 @@ def test_gradients_are_those_of_the_open_way(host):
     """A mask for every pair forces the other path."""
     grads = []
     for mask in (MASK, MASK[:, None, None].expand(-1, 1, 12, -1).bool()):
-        model = draw(put_attention(HOSTS[host](), Shaw(clip=3, per_head=True)))
+        model = draw(put_attention(PAIR[host](), Shaw(clip=3, per_head=True)))
         model(words(12), attention_mask=mask).last_hidden_state[MASK.bool()].square().sum().backward()
         grads.append([p.grad for p in model.parameters() if p.grad is not None])
     assert len(grads[0]) == len(grads[1]) > 2 * LAYERS
@@ -72,7 +72,7 @@ def test_gradients_are_those_of_the_open_way(host):
 
 @both
 def test_half_the_precision(host):
-    model = draw(put_attention(HOSTS[host](), Shaw(clip=3)))
+    model = draw(put_attention(PAIR[host](), Shaw(clip=3)))
     exact = model(words(12), attention_mask=MASK).last_hidden_state
     rough = model.bfloat16()(words(12), attention_mask=MASK).last_hidden_state
     assert rough.dtype == torch.bfloat16
@@ -83,7 +83,7 @@ def test_half_the_precision(host):
 def test_layers_computed_twice_to_save_memory(host):
     grads = []
     for twice in (False, True):
-        model = draw(put_attention(HOSTS[host](), Shaw(clip=3))).train()
+        model = draw(put_attention(PAIR[host](), Shaw(clip=3))).train()
         if twice:
             model.gradient_checkpointing_enable()
         model(words(12), attention_mask=MASK).last_hidden_state.square().sum().backward()
@@ -93,7 +93,7 @@ def test_layers_computed_twice_to_save_memory(host):
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 def test_words_one_by_one_from_a_cache(form):
-    model = draw(put_attention(gpt2(GPT2LMHeadModel), Shaw(clip=3), form=form, absolute=False))
+    model = draw(put_attention(gpt2(GPT2LMHeadModel), Shaw(clip=3), form=form, positions="remove"))
     options = {"max_new_tokens": 8, "min_new_tokens": 8, "do_sample": False}
     mask = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     kept, anew = (
@@ -121,7 +121,7 @@ def test_caches_that_do_not_fit():
 
 
 def test_several_texts_in_one_sequence():
-    model = draw(put_attention(gpt2(), Shaw(clip=3), absolute=False))
+    model = draw(put_attention(gpt2(), Shaw(clip=3), positions="remove"))
     one, other = words(4), words(5, seed=2)
     places = torch.cat([torch.arange(4), torch.arange(5)])[None].expand(2, -1)
     packed = model(torch.cat([one, other], 1), position_ids=places, use_cache=False).last_hidden_state

@@ -54,9 +54,9 @@ def rewrite(folder, **entry):
 
 PUT = [
     (Shaw(clip=3), {}),
-    (Shaw(clip=3, per_head=True), {"absolute": False}),
+    (Shaw(clip=3, per_head=True), {"positions": "remove"}),
     (Pairwise(relation=(relative(clip=2) * window(4, 4), everywhere())), {"trained": 12}),
-    (Pairwise(relation=relative() * window(2)), {"form": ContentClass(), "absolute": False}),
+    (Pairwise(relation=relative() * window(2)), {"form": ContentClass(), "positions": "remove"}),
 ]
 
 
@@ -68,7 +68,7 @@ def test_a_model_is_opened_as_it_was_saved(kind, encoding, options, tmp_path):
     assert type(again) is kind
     assert not again.training
     assert torch.equal(told(again), told(model))
-    if options.get("absolute") is False:
+    if options.get("positions") == "remove":
         assert torch.equal(told(again, 3 * PLACES), told(model, 3 * PLACES))
     assert again.config.to_dict() == model.config.to_dict()
     again.save_pretrained(tmp_path / "again")
@@ -95,9 +95,9 @@ def test_coordinates_of_ones_own_are_asked_for_again(tmp_path):
 
 
 @of_kinds
-@pytest.mark.parametrize("absolute", [True, False])
-def test_transformers_alone_refuses_to_open_it_without_its_vectors(kind, absolute, tmp_path):
-    saved(tmp_path, put_attention(host(kind), Shaw(clip=3), absolute=absolute))
+@pytest.mark.parametrize("positions", ["keep", "remove"])
+def test_transformers_alone_refuses_to_open_it_without_its_vectors(kind, positions, tmp_path):
+    saved(tmp_path, put_attention(host(kind), Shaw(clip=3), positions=positions))
     for opener in (kind, AutoModelForCausalLM):
         with pytest.raises(ValueError, match=r"ordinate\.hub\.load"):
             opener.from_pretrained(tmp_path)
@@ -108,7 +108,7 @@ def test_other_models_of_the_same_config_stay_as_they_are(tmp_path):
     plain, one, other = (GPT2Model(config).double().eval() for _ in range(3))
     before = told(plain)
     put_attention(one, Shaw(clip=3))
-    put_attention(other, Shaw(clip=2), absolute=False)
+    put_attention(other, Shaw(clip=2), positions="remove")
     assert torch.equal(told(plain), before)
     plain.save_pretrained(tmp_path / "plain")
     torch.testing.assert_close(told(GPT2Model.from_pretrained(tmp_path / "plain")), before)
@@ -118,7 +118,7 @@ def test_other_models_of_the_same_config_stay_as_they_are(tmp_path):
 
 
 def test_the_last_attention_that_was_put_in_is_the_one_that_comes_back(tmp_path):
-    model = put_attention(gpt2(), Pairwise(relation=everywhere()), absolute=False)
+    model = put_attention(gpt2(), Pairwise(relation=everywhere()), positions="remove")
     saved(tmp_path, put_attention(model, Shaw(clip=3)))
     assert torch.equal(told(load(tmp_path), 3 * PLACES), told(model, 3 * PLACES))
 
@@ -154,7 +154,7 @@ BROKEN = [
         lambda folder: rewrite(folder, encoding={"kind": "shaw", "clip": 5}),
         "model of config.json: .*size mismatch",
     ),
-    (lambda folder: rewrite(folder, absolute=False), r"model of config\.json: .*Unexpected.*wpe\.weight"),
+    (lambda folder: rewrite(folder, positions="remove"), r"model of config\.json: .*Unexpected.*wpe\.weight"),
     (lambda folder: rewrite(folder, encoding="wave"), "ordinate.encoding.kind = 'wave' is not known"),
     (lambda folder: rewrite(folder, version=2), "ordinate.version = 2 is not allowed"),
     (lambda folder: rewrite(folder, more=1), "unknown key 'ordinate.more'"),
@@ -206,7 +206,7 @@ def test_vectors_alone_are_read_into_a_model_with_another_head(tmp_path):
 OTHER = [
     (Shaw(clip=5), {}, r"encoding \{.*'clip': 5.*\} instead of \{.*'clip': 3"),
     (Shaw(clip=3), {"form": ContentClass()}, "form .*content-class.* instead of .*content"),
-    (Shaw(clip=3), {"absolute": False}, "absolute False instead of True"),
+    (Shaw(clip=3), {"positions": "remove"}, "positions remove instead of keep"),
     (Shaw(clip=3), {"trained": 10}, "trained 10 instead of 24"),
     (Pairwise(relation=relative(clip=3), per_head=False), {}, "another attention.* encoding"),
 ]

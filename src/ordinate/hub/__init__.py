@@ -11,7 +11,7 @@ from ordinate.errors import OrdinateError
 if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
-from ordinate.hub.attention import put_attention
+from ordinate.hub.put import put_attention
 from ordinate.hub.saved import load, load_class_vectors
 
 __all__ = ["load", "load_class_vectors", "put_attention"]

@@ -1,5 +1,6 @@
 """Models with our attention from the files that `save_pretrained` wrote: as they were, or a refusal."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,20 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model
+from torch import nn
 from transformers import GenerationConfig, PreTrainedModel
 
 from ordinate.coordinates import Coordinates
+from ordinate.encodings import Encoding
 from ordinate.errors import OrdinateError
-from ordinate.hub.attention import Host, base_of, in_a_row, put_attention
+from ordinate.hub.attention import NAME, Standing, in_a_row
 from ordinate.hub.entry import CONFIG, digest, read_config, read_entry
-from ordinate.hub.interface import NAME, Standing
+from ordinate.hub.put import Host, put_attention
 
 WEIGHTS = "model.safetensors"
 GENERATION = "generation_config.json"
+PUT_IN = re.compile(r"(^|\.)(class_vectors|encodings)\.")
+"""In the names of weights that `put_attention` made."""
 
 
 def load(folder: str | Path, *, coordinates: Callable[[int], Coordinates] = in_a_row) -> Any:
@@ -41,11 +46,11 @@ def load(folder: str | Path, *, coordinates: Callable[[int], Coordinates] = in_a
         entry.encoding,
         coordinates=coordinates,
         form=entry.form,
-        absolute=entry.absolute,
+        positions=entry.positions,
         trained=entry.trained,
     )
-    model.to(config.dtype or torch.float32)
     try:
+        _take_precision(model, folder / WEIGHTS)
         load_model(model, folder / WEIGHTS)
     except (SafetensorError, RuntimeError) as error:
         raise OrdinateError(
@@ -56,10 +61,25 @@ def load(folder: str | Path, *, coordinates: Callable[[int], Coordinates] = in_a
     return model.eval()
 
 
+def _take_precision(model: nn.Module, weights: Path) -> None:
+    """The precision of every weight, which is not one for all in some hosts."""
+    stored = {name: tensor.dtype for name, tensor in load_file(weights).items()}
+    precision = torch.float32
+    for name, parameter in model.named_parameters():
+        precision = stored.get(name, precision)
+        parameter.data = parameter.data.to(precision)
+    for module in model.modules():
+        if isinstance(module, Encoding):  # its buffers are in no file
+            module.to(precision)
+
+
 def load_class_vectors(model: Host, folder: str | Path) -> Host:
-    """Read the class vectors alone, into a model with the same attention: one with another head, for example."""
-    base, folder = base_of(model), Path(folder)
-    wanted = {name for name in base.state_dict() if ".class_vectors." in name}
+    """Read the class vectors alone, into a model with the same attention: one with another head, for example.
+
+    Parameters of other encodings are read in the same way.
+    """
+    base, folder = getattr(model, "base_model", model), Path(folder)
+    wanted = {name for name in base.state_dict() if PUT_IN.search(name)}
     if not wanted:
         raise OrdinateError("this model has no class vectors yet: write put_attention(model, ...) first")
     _find_weights(folder)
