@@ -147,7 +147,7 @@ def attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float | int = 0.0,
-    position_bias: Float[Tensor, "#batch #head #query key"] | None = None,
+    position_bias: Float[Tensor, "#batch #head #query #key"] | None = None,
     is_causal: bool | None = None,
     **passed: Any,
 ) -> tuple[Float[Tensor, "batch query head dim_v"], None]:
@@ -240,7 +240,7 @@ def _attend(
     seen: Seen,
     scale: float,
     dropout: float | int,
-    added: Float[Tensor, "#batch #head #query key"] | None,
+    added: Float[Tensor, "#batch #head #query #key"] | None,
 ) -> Heads:
     query, key, value = qkv
     assert query is not None
@@ -298,7 +298,7 @@ def _at(table: Tensor, seen: Seen, queries: int) -> Tensor:
 
 def _terms(
     seen: Seen, added: Tensor | None, queries: int, keys: int, causal: bool, like: Tensor
-) -> tuple[Float[Tensor, "#batch #head #query key"] | None, Bool[Tensor, "#batch #head #query key"] | None]:
+) -> tuple[Float[Tensor, "#batch #head #query #key"] | None, Bool[Tensor, "#batch #head #query #key"] | None]:
     """What is added to the scores, and which pairs are attended."""
     attended = seen.mask
     if attended is not None and attended.dtype != torch.bool:

@@ -98,10 +98,10 @@ def find_stacks(model: nn.Module) -> tuple[list[Stack], list[nn.Module]]:
             "cross-attention has no relation between its tokens: write add_cross_attention=False"
         )
     if len(stacks) > 1 and not getattr(config, "is_encoder_decoder", False):
-        parts = ", ".join(path or "the model" for path in stacks)
+        parts = [f"model.{path}" for path in stacks]
+        text = next((part for part in parts if re.search("text|language", part)), parts[-1])
         raise OrdinateError(
-            f"{name} holds several Transformers ({parts}): give the one that reads text, such as "
-            f"{name.partition('For')[0]}'s text model"
+            f"{name} holds several Transformers, {', '.join(parts)}: give one of them, as put_attention({text}, ...)"
         )
     return list(stacks.values()), cross
 
