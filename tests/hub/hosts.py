@@ -37,7 +37,9 @@ BERTS = SIZES | {
     "attention_probs_dropout_prob": 0.0,
     "pad_token_id": 0,
 }
-LLAMAS = SIZES | IDS | {"intermediate_size": WIDTH, "max_position_embeddings": PLACES, "num_key_value_heads": 2}
+LLAMAS = (
+    SIZES | IDS | {"intermediate_size": WIDTH, "max_position_embeddings": PLACES, "num_key_value_heads": 2}
+)
 
 HOSTS = {
     "gpt2": (
@@ -88,7 +90,19 @@ HOSTS = {
 """The class of their config, without `Config`, and the arguments of it."""
 
 BOTH_WAYS = ("bert", "roberta", "distilbert", "electra")
-BACK = ("gpt2", "llama", "mistral", "qwen2", "qwen3", "gemma3", "phi3", "olmo2", "gpt-neox", "smollm3", "inkling")
+BACK = (
+    "gpt2",
+    "llama",
+    "mistral",
+    "qwen2",
+    "qwen3",
+    "gemma3",
+    "phi3",
+    "olmo2",
+    "gpt-neox",
+    "smollm3",
+    "inkling",
+)
 ROTATING = ("llama", "mistral", "qwen2", "qwen3", "gemma3", "phi3", "olmo2", "gpt-neox", "smollm3")
 
 ENCODINGS = {
@@ -115,6 +129,7 @@ def host(name, kind="Model", **changes):
     config = getattr(transformers, f"{prefix}Config")(**options | changes, attn_implementation="eager")
     torch.manual_seed(0)
     model = _kind(prefix, kind)(config).double().eval()
+    torch.manual_seed(1)  # the same weights under every head
     for parameter in model.parameters():
         if parameter.dim() > 1:
             torch.nn.init.normal_(parameter, std=0.3)

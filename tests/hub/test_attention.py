@@ -20,8 +20,8 @@ from ordinate.relations import everywhere, relative, uniform, window
 from tests.hub.hosts import (
     FORMS,
     HEADS,
-    PAIR,
     MASK,
+    PAIR,
     PLACES,
     WIDTH,
     WORDS,

@@ -53,7 +53,9 @@ def reference(module, query, key, value, mask, scaling=None, dropout=0.0, positi
             classes = bound.pattern(where).dense
             table = next(tables) if bound.classes else torch.zeros(1, 1, query.shape[-1])
             table = torch.cat([table, torch.zeros(len(table), 1, table.shape[-1])], 1).to(query.dtype)
-            own.append(table.expand(heads, -1, -1)[:, classes.clamp(min=0).where(classes >= 0, torch.tensor(-1))])
+            own.append(
+                table.expand(heads, -1, -1)[:, classes.clamp(min=0).where(classes >= 0, torch.tensor(-1))]
+            )
             none.append((classes < 0).expand(heads, -1, -1))
         by_pair = by_pair * vectors.content + torch.cat(own)
         absent = torch.cat(none)
@@ -115,7 +117,11 @@ def test_class_vectors_without_keys_are_the_formula(name):
 @every_host
 def test_without_positions_a_host_reads_a_set(name):
     """Both ways, a permutation of tokens is one of outputs; back, one layer gives the last token the same."""
-    one = {"num_layers": 1} if name == "t5" else {"n_layers" if name == "distilbert" else "num_hidden_layers": 1}
+    one = (
+        {"num_layers": 1}
+        if name == "t5"
+        else {"n_layers" if name == "distilbert" else "num_hidden_layers": 1}
+    )
     one |= {"layer_types": ["full_attention"]} if name == "gemma3" else {}
     one |= {"layer_types": ["hybrid"], "mlp_layer_types": ["dense"]} if name == "inkling" else {}
     one |= {"no_rope_layers": [1]} if name == "smollm3" else {}
@@ -157,7 +163,9 @@ def test_places_are_counted_from_the_first_real_token(name, side, encoding):
     given, filled = words(7), torch.zeros(2, 3, dtype=torch.long)
     given[1, :2] = filled[1, :2] = 0  # the second one is shorter
     there = (given > 0).long()
-    parts = ([filled, given], [0 * filled, there]) if side == "left" else ([given, filled], [there, 0 * filled])
+    parts = (
+        ([filled, given], [0 * filled, there]) if side == "left" else ([given, filled], [there, 0 * filled])
+    )
     padded = states(model, torch.cat(parts[0], 1), attention_mask=torch.cat(parts[1], 1))
     assert padded.isfinite().all()
     first = 3 if side == "left" else 0

@@ -136,8 +136,14 @@ SPEC = BuildSpec((Coordinates.of(text=range(6)),), heads=2, head_dim=3)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: from_inkling(torch.nn.Linear(2, 2)), "Linear has no table of distances: give the rel_logits_proj"),
-        (lambda: to_inkling(Shaw(clip=2).build(SPEC)), "has other classes than 0, 1, ... back: write relative"),
+        (
+            lambda: from_inkling(torch.nn.Linear(2, 2)),
+            "Linear has no table of distances: give the rel_logits_proj",
+        ),
+        (
+            lambda: to_inkling(Shaw(clip=2).build(SPEC)),
+            "has other classes than 0, 1, ... back: write relative",
+        ),
         (lambda: to_inkling(Pairwise(relation=relative() * window(2)).build(SPEC)), "write per_head=False"),
         (lambda: to_inkling(Pairwise(relation=(relative(), relative())).build(SPEC)), "2 groups of heads"),
     ],

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoModel,
     AutoModelForCausalLM,
     BertForMaskedLM,
     BertForSequenceClassification,
@@ -24,14 +25,25 @@ from ordinate.encodings import Pairwise, Shaw, Upe
 from ordinate.errors import OrdinateError
 from ordinate.hub import load, load_class_vectors, put_attention
 from ordinate.relations import everywhere, relative, where, window
-from tests.hub.hosts import PLACES, bert, draw, gpt2, numbers, words
+from tests.hub.hosts import (
+    ENCODINGS,
+    HOSTS,
+    PLACES,
+    bert,
+    draw,
+    gpt2,
+    host,
+    numbers,
+    states,
+    words,
+)
 
 KINDS = [BertForMaskedLM, BertModel, GPT2LMHeadModel, GPT2Model]
 of_kinds = pytest.mark.parametrize("kind", KINDS)
 VECTORS = "h.0.attn.class_vectors.tables.0"
 
 
-def host(kind, **changes):
+def of_kind(kind, **changes):
     return (bert if kind.__name__.startswith("Bert") else gpt2)(kind, **changes)
 
 
@@ -63,7 +75,7 @@ PUT = [
 @of_kinds
 @pytest.mark.parametrize(("encoding", "options"), PUT)
 def test_a_model_is_opened_as_it_was_saved(kind, encoding, options, tmp_path):
-    model = saved(tmp_path, put_attention(host(kind), encoding, **options))
+    model = saved(tmp_path, put_attention(of_kind(kind), encoding, **options))
     again = load(tmp_path)
     assert type(again) is kind
     assert not again.training
@@ -73,6 +85,57 @@ def test_a_model_is_opened_as_it_was_saved(kind, encoding, options, tmp_path):
     assert again.config.to_dict() == model.config.to_dict()
     again.save_pretrained(tmp_path / "again")
     assert torch.equal(told(load(tmp_path / "again")), told(model))
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_every_host_is_opened_as_it_was_saved_and_by_nobody_else(name, tmp_path):
+    number = list(HOSTS).index(name)
+    encoding = ENCODINGS[("fire", "alibi", "pairwise", "rope", "kerple-power")[number % 5]]
+    for positions in ("keep", "remove"):
+        folder = tmp_path / positions
+        model = put_attention(host(name), encoding, positions=positions)
+        model.save_pretrained(folder)
+        again = load(folder)
+        assert torch.equal(states(again, words(9)), states(model, words(9)))
+        assert again.config.to_dict() == model.config.to_dict()
+        assert again.config.ordinate["positions"] == positions
+        with pytest.raises(ValueError, match=r"ordinate\.hub\.load"):
+            AutoModel.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "inkling", "t5"])
+def test_half_the_precision_comes_back(name, tmp_path):
+    """Of a host as transformers opens it, which keeps some weights and the angles of its rotations in full."""
+    host(name).float().save_pretrained(tmp_path / "plain")
+    opened = AutoModel.from_pretrained(tmp_path / "plain", dtype=torch.bfloat16)
+    model = put_attention(opened, ENCODINGS["alibi"])
+    model.save_pretrained(tmp_path / "ours")
+    again = load(tmp_path / "ours")
+    assert again.dtype == torch.bfloat16
+    assert torch.equal(states(again, words(9)), states(model, words(9)))
+
+
+@pytest.mark.parametrize(("positions", "absolute"), [("keep", True), ("remove", False)])
+def test_an_entry_of_before_is_read(positions, absolute, tmp_path):
+    model = saved(tmp_path, put_attention(gpt2(), Shaw(clip=3), positions=positions))
+    path = tmp_path / "config.json"
+    document = json.loads(path.read_text())
+    del document["ordinate"]["positions"]
+    document["ordinate"]["absolute"] = absolute
+    path.write_text(json.dumps(document))
+    again = load(tmp_path)
+    assert torch.equal(told(again), told(model))
+    assert again.config.ordinate["positions"] == positions
+
+
+def test_parameters_of_any_encoding_are_read_into_a_model_with_another_head(tmp_path):
+    model = put_attention(bert(BertForMaskedLM), ENCODINGS["kerple-log"])
+    model.save_pretrained(tmp_path)
+    torch.manual_seed(1)
+    other = put_attention(bert(BertForSequenceClassification), ENCODINGS["kerple-log"])
+    assert not torch.allclose(told(other.bert), told(model.bert))
+    load_class_vectors(other, tmp_path)
+    assert torch.equal(told(other.bert), told(model.bert))
 
 
 def test_precision_and_settings_of_generation_come_back(tmp_path):
@@ -97,7 +160,7 @@ def test_coordinates_of_ones_own_are_asked_for_again(tmp_path):
 @of_kinds
 @pytest.mark.parametrize("positions", ["keep", "remove"])
 def test_transformers_alone_refuses_to_open_it_without_its_vectors(kind, positions, tmp_path):
-    saved(tmp_path, put_attention(host(kind), Shaw(clip=3), positions=positions))
+    saved(tmp_path, put_attention(of_kind(kind), Shaw(clip=3), positions=positions))
     for opener in (kind, AutoModelForCausalLM):
         with pytest.raises(ValueError, match=r"ordinate\.hub\.load"):
             opener.from_pretrained(tmp_path)

@@ -35,7 +35,7 @@ from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Encoding, NoPosition, Pairs
 from ordinate.encodings.helpers import Cache
 from ordinate.errors import OrdinateError
-from ordinate.hub.hosts import refuse_dropped
+from ordinate.hub.hosts import CALLED, refuse_dropped
 
 NAME = "ordinate"
 """Of this attention among those of `transformers`."""
@@ -105,7 +105,7 @@ class ClassVectors(nn.Module):
 
 @dataclass(eq=False)
 class Seat:
-    """What a layer of a host was told. The parameters are elsewhere: class vectors in the layer, others in its stack."""
+    """What a layer of a host was told; class vectors are parameters of the layer, all others of its stack."""
 
     heads: int
     causal: bool
@@ -116,6 +116,8 @@ class Seat:
     encoding: Encoding = field(default_factory=NoPosition)
     layer: int = 0
     """The number of the layer among those that share the encoding."""
+    unread: frozenset[str] = frozenset(CALLED)
+    """What the layer must not hand over, since nobody would read it."""
 
     @property
     def biases(self) -> bool:
@@ -137,6 +139,10 @@ class Seen(NamedTuple):
     def only_padding(self) -> bool:
         """Whether the mask says nothing that depends on the query."""
         return self.mask is None or (self.mask.dtype == torch.bool and self.mask.shape[2] == 1)
+
+    def from_the_left(self, queries: int, keys: int) -> bool:
+        """Whether padding may be on the left and nothing else is said, of all tokens at once."""
+        return self.places is not None and self.only_padding and queries == keys == self.tokens
 
 
 def attention(
@@ -163,18 +169,17 @@ def attention(
             f"{type(module).__name__} has no encoding of ours: write put_attention(model, Shaw(clip=16))"
         )
     _check(module, seat, query, is_causal)
-    refuse_dropped(module, passed)
+    refuse_dropped(module, seat.unread, passed)
     if key.shape[1] < query.shape[1]:
         key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
     seen = _seen(attention_mask, query, key)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     added = position_bias if seat.keep else None
     qkv, begin = QKV(query, key, value), None
-    positioned = seat.biases or seat.encoding.rotates or hasattr(module, "class_vectors")
-    if seen.places is not None and positioned and added is None and seen.only_padding:
-        if query.shape[2] == key.shape[2] == seen.tokens:
-            begin = seen.tokens - 1 - seen.places[:, -1]
-            qkv, seen = _turned(qkv, begin), _turned_mask(seen, begin)
+    if added is None and seen.from_the_left(query.shape[2], key.shape[2]):
+        assert seen.places is not None
+        begin = seen.tokens - 1 - seen.places[:, -1]
+        qkv, seen = _turned(qkv, begin), _turned_mask(seen, begin)
     mixed = _attend(module, seat, qkv, seen, scale, dropout, added)
     if begin is not None:
         mixed = _turn(mixed, -begin)
@@ -206,7 +211,9 @@ def _seen(mask: Tensor | None, query: Tensor, key: Tensor) -> Seen:
         )
     if not ours:
         if mask.dtype != torch.bool and not mask.is_floating_point():
-            raise OrdinateError(f"a mask of four axes is true or false, or added: write mask.bool() for {mask.dtype}")
+            raise OrdinateError(
+                f"a mask of four axes is true or false, or added: write mask.bool() for {mask.dtype}"
+            )
         return Seen(mask, None, tokens)
     mask = mask[..., :tokens]
     places = torch.where(mask < 0, -1 - mask, mask)[:, 0, 0].long()
@@ -306,7 +313,9 @@ def _terms(
         numbers = numbers.masked_fill(~attended, 0.0).to(like.dtype)
         added = numbers if added is None else added + numbers
     if causal and queries > 1:
-        back = torch.ones(queries, keys, dtype=torch.bool, device=like.device).tril(keys - queries)[None, None]
+        back = torch.ones(queries, keys, dtype=torch.bool, device=like.device).tril(keys - queries)[
+            None, None
+        ]
         attended = back if attended is None else attended & back
     return added, attended
 
@@ -443,7 +452,7 @@ def class_mask(
     device: torch.device | str = "cpu",
     **rest: Any,
 ) -> Tensor | None:
-    """What is not attended, in the shortest way, since without a function of this name nothing would be handed over.
+    """What is attended, in the shortest way; without a function of this name nothing would be handed over.
 
     | what there is | mask |
     |---|---|
@@ -452,13 +461,15 @@ def class_mask(
     | a window, or another mask of the host | [batch, 1, query, key], true where attended |
     | padding on the left, packed texts, keys that the cache has dropped | places, as described above |
     """
-    tokens = kv_length + kv_offset
-    if attention_mask is not None and attention_mask.shape != (batch_size, tokens):
+    tokens, last = kv_length + kv_offset, int(q_offset) + q_length
+    across = last != tokens and mask_function is bidirectional_mask_function
+    wanted = (batch_size, tokens if across else last)
+    if attention_mask is not None and attention_mask.shape != wanted:
         raise OrdinateError(
-            f"attention_mask has the shape {list(attention_mask.shape)}: give [{batch_size}, {tokens}], a number for "
-            "every token, those in the cache included"
+            f"attention_mask has the shape {list(attention_mask.shape)}: give {list(wanted)}, a number for every "
+            "token, those in the cache included"
         )
-    if int(q_offset) + q_length != tokens and mask_function is not bidirectional_mask_function:
+    if last != tokens and not across:
         raise OrdinateError(
             f"{q_length} queries do not end the {kv_length} keys: "
             "this attention needs a cache that grows, write cache_implementation='dynamic'"
@@ -468,7 +479,7 @@ def class_mask(
     direction = direction or (local_size is not None and skips and tokens <= local_size)
     looked = attention_mask is not None and attention_mask.device.type == "cpu"  # no device is waited for
     present = attention_mask
-    if looked and present is not None and bool(present.all()):
+    if looked and present is not None and bool(present.all()) and not across:
         present = None
     full: Tensor | None = None
     if not direction:

@@ -7,7 +7,6 @@ What differs are names: those of heads and widths, and where a host keeps its po
 import inspect
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -49,9 +48,9 @@ CALLED = {"s_aux": "attention sinks", "sinks": "attention sinks", "softcap": "so
 
 @dataclass(eq=False)
 class Stack:
-    """Layers of self-attention that read one sequence, and the model that owns them."""
+    """Layers of self-attention that read one sequence, and the `PreTrainedModel` that owns them."""
 
-    owner: PreTrainedModel
+    owner: Any
     layers: list[nn.Module]
 
     @property
@@ -114,7 +113,6 @@ def _calls_the_interface(kind: type[nn.Module]) -> bool:
     return INTERFACE in _source(kind)
 
 
-@lru_cache(maxsize=1024)
 def _source(kind: type[nn.Module]) -> str:
     """The source of a forward whose module knows the interface; nothing of any other."""
     forward = inspect.unwrap(kind.forward)
@@ -124,29 +122,33 @@ def _source(kind: type[nn.Module]) -> str:
         return ""
 
 
-@lru_cache(maxsize=1024)
 def _handed_over(kind: type[nn.Module]) -> dict[str, str]:
     """What the forward of a layer names in its call of the interface, with what it gives."""
     call = re.search(r"attention_interface\((.*?)\n\s*\)\n", _source(kind), re.DOTALL)
-    found = re.findall(r"^\s*(\w+)=(.+?),?\s*$", call[1] if call else "", re.MULTILINE)
+    found = re.findall(r"^\s*(\w+)=(.+?),?\s*(?:#.*)?$", call[1] if call else "", re.MULTILINE)
     return {name: value for name, value in found if name not in UNDERSTOOD}
 
 
 def _refuse_kept(layer: nn.Module) -> None:
     """Refuse what a layer will hand over, if it says so before."""
     for name, given in _handed_over(type(layer)).items():
-        place: Any = layer
-        if given.startswith("self.") and given.removeprefix("self.").replace(".", "").replace("_", "").isalnum():
+        if re.fullmatch(r"self(\.\w+)+", given):
+            place: Any = layer
             for part in given.split(".")[1:]:
                 place = getattr(place, part, None)
             if place is not None:
                 raise _dropped(layer, name)
 
 
-def refuse_dropped(layer: nn.Module, passed: dict[str, Any]) -> None:
+def handed_over(layer: nn.Module) -> frozenset[str]:
+    """What a layer may hand to its attention that this one does not read."""
+    return frozenset({*_handed_over(type(layer)), *CALLED})
+
+
+def refuse_dropped(layer: nn.Module, unread: frozenset[str], passed: dict[str, Any]) -> None:
     """Refuse what a layer hands over and nobody would read."""
-    for name in (*_handed_over(type(layer)), *CALLED):
-        if passed.get(name) is not None:
+    for name, given in passed.items():
+        if given is not None and name in unread:
             raise _dropped(layer, name)
 
 
@@ -190,6 +192,7 @@ def take_positions_away(stack: Stack) -> None:
     if getattr(owner, "without_positions", False):
         return
     found = False
+    layer: Any
     for part in list(owner.modules()):
         for name, child in list(part.named_children()):
             if name in TABLES and isinstance(child, nn.Embedding):

@@ -49,7 +49,9 @@ def to_inkling(encoding: ClassVectorEncoding) -> nn.Module:
     ((4, 3), 3)
     """
     if len(encoding.bound) != 1 or len(encoding.tables) != 1:
-        raise OrdinateError(f"{len(encoding.bound)} groups of heads do not fit a table that all heads share: write one")
+        raise OrdinateError(
+            f"{len(encoding.bound)} groups of heads do not fit a table that all heads share: write one"
+        )
     (bound,), table = encoding.bound, encoding.tables[0]
     if table.shape[:2] != (1, 1):
         raise OrdinateError(

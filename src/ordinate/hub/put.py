@@ -1,4 +1,4 @@
-"""Encodings put into models of `transformers`: class vectors of any relation, biases, rotations, or no positions at all.
+"""Encodings put into models of `transformers`: class vectors of any relation, biases, rotations, or none at all.
 
 Version 5 of `transformers` ignores `position_embedding_type="relative_key"`; `put_attention(model, Shaw())` is that
 attention again, and every encoding besides that enters the scores.
@@ -6,7 +6,7 @@ attention again, and every encoding besides that enters the scores.
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -18,12 +18,11 @@ from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub.attention import NAME, ClassVectors, Seat, Standing, in_a_row
 from ordinate.hub.entry import Entry, digest
-from ordinate.hub.hosts import Stack, find_stacks, size_of, take_positions_away
+from ordinate.hub.hosts import Stack, find_stacks, handed_over, size_of, take_positions_away
 from ordinate.kinds import choose
 from ordinate.relations import causal
 
 Host = TypeVar("Host", bound=nn.Module)
-Positions = Literal["keep", "remove"]
 
 LONGEST = 2048
 """Tokens of the longest sequence in training, where a host could read more and nobody says."""
@@ -39,7 +38,7 @@ def put_attention(
     model: Host,
     encoding: Encoding | EncodingSettings,
     *,
-    positions: Positions = "keep",
+    positions: str = "keep",
     coordinates: Callable[[int], Coordinates] = in_a_row,
     form: Form | None = None,
     trained: int | None = None,
@@ -82,8 +81,9 @@ def put_attention(
     if positions == "remove":
         for stack in stacks:
             take_positions_away(stack)
-    for layer in cross:
-        layer.seat = Seat(size_of(layer)[0], causal=False, keep=True)
+    part: Any
+    for part in cross:
+        part.seat = Seat(size_of(part)[0], causal=False, keep=True)
     for stack, sizes in zip(stacks, built, strict=True):
         _seat(stack, sizes, standing, content=isinstance(form, Content))
     _give_config(model)
@@ -159,6 +159,7 @@ def _seat(stack: Stack, built: Sizes, standing: Standing, *, content: bool) -> N
     if hasattr(owner, "encodings"):
         del owner.encodings
     numbers = dict.fromkeys(built, 0)
+    layer: Any
     for layer in stack.layers:
         size = size_of(layer)
         heads, encoding, number = size[0], built[size], numbers[size]
@@ -171,6 +172,7 @@ def _seat(stack: Stack, built: Sizes, standing: Standing, *, content: bool) -> N
             layer.seat = Seat(heads, stack.causal, keep, standing)
         else:
             layer.seat = Seat(heads, stack.causal, keep, standing, encoding.to(like), number)
+        layer.seat.unread = handed_over(layer)
     if not any(isinstance(encoding, Shaw | Upe | Pairwise) for encoding in built.values()):
         owner.encodings = nn.ModuleList(built.values())
 
