@@ -41,7 +41,7 @@ LLAMAS = (
     SIZES | IDS | {"intermediate_size": WIDTH, "max_position_embeddings": PLACES, "num_key_value_heads": 2}
 )
 
-HOSTS = {
+NAMED = {
     "gpt2": (
         "GPT2",
         IDS
@@ -125,7 +125,7 @@ ENCODINGS = {
 
 def host(name, kind="Model", **changes):
     """A host in double precision, with weights large enough to matter."""
-    prefix, options = HOSTS[name]
+    prefix, options = NAMED[name]
     config = getattr(transformers, f"{prefix}Config")(**options | changes, attn_implementation="eager")
     torch.manual_seed(0)
     model = _kind(prefix, kind)(config).double().eval()
@@ -189,5 +189,5 @@ def numbers(tokens):
 
 FORMS = [Content(), ContentClass()]
 MASK = torch.tensor([[1] * 12, [1] * 7 + [0] * 5])
-PAIR = {"bert": bert, "gpt2": gpt2}
-both = pytest.mark.parametrize("host", PAIR)
+HOSTS = {"bert": bert, "gpt2": gpt2}
+both = pytest.mark.parametrize("host", HOSTS)

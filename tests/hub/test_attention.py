@@ -20,8 +20,8 @@ from ordinate.relations import everywhere, relative, uniform, window
 from tests.hub.hosts import (
     FORMS,
     HEADS,
+    HOSTS,
     MASK,
-    PAIR,
     PLACES,
     WIDTH,
     WORDS,
@@ -46,7 +46,7 @@ ENCODINGS = {
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_without_vectors_the_host_says_what_it_said(host, mask, dropout):
     name = "attn_pdrop" if host == "gpt2" else "attention_probs_dropout_prob"
-    model, given_words = PAIR[host](**{name: dropout}).train(), words(12)
+    model, given_words = HOSTS[host](**{name: dropout}).train(), words(12)
     torch.manual_seed(1)
     before = states(model, given_words, attention_mask=mask)
     put_attention(model, Shaw(clip=3, std=0.0))
@@ -74,7 +74,7 @@ def split(x):
 
 @settings(max_examples=25)
 @given(
-    host=st.sampled_from(sorted(PAIR)),
+    host=st.sampled_from(sorted(HOSTS)),
     content=st.booleans(),
     per_head=st.booleans(),
     tokens=st.integers(1, 11),
@@ -83,7 +83,7 @@ def split(x):
     by_key=st.booleans(),
 )
 def test_a_layer_is_the_slow_sum_over_all_pairs(host, content, per_head, tokens, clip, real, by_key):
-    model = PAIR[host]()
+    model = HOSTS[host]()
     form = Content() if content else ContentClass()
     draw(put_attention(model, Shaw(clip=clip, per_head=per_head), form=form))
     x = torch.randn(2, tokens, WIDTH, dtype=torch.double, generator=torch.Generator().manual_seed(1))
@@ -112,13 +112,13 @@ def test_a_layer_is_the_slow_sum_over_all_pairs(host, content, per_head, tokens,
 @both
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
 def test_a_layer_is_our_own_module_with_the_same_weights(host, encoding):
-    model = draw(put_attention(PAIR[host](), encoding))
+    model = draw(put_attention(HOSTS[host](), encoding))
     assert_equals_our_module(model, ContentKeys(WIDTH, HEADS), ("query", "key", "value"))
 
 
 @both
 def test_positional_keys_are_our_own_module_with_the_same_weights(host):
-    model = draw(put_attention(PAIR[host](), Shaw(clip=3, per_head=True), form=ContentClass()))
+    model = draw(put_attention(HOSTS[host](), Shaw(clip=3, per_head=True), form=ContentClass()))
     assert_equals_our_module(model, ClassKeys(WIDTH, HEADS), ("query", "value"))
 
 
@@ -182,7 +182,7 @@ def test_bert_as_a_decoder_looks_back_only():
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_padding_never_matters(host, form, side):
     # without places of its own the host cannot tell where a sequence begins
-    model = draw(put_attention(PAIR[host](), Shaw(clip=3), form=form, positions="remove"))
+    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), form=form, positions="remove"))
     short, filled = words(7), words(5, seed=4)
     alone = states(model, short)
     none, all_there = torch.zeros(2, 5, dtype=torch.long), torch.ones(2, 7, dtype=torch.long)
@@ -223,7 +223,7 @@ def test_few_keys_at_many_tokens_go_through_the_sparse_kernel(form):
 @both
 @pytest.mark.parametrize("positions", ["keep", "remove"])
 def test_lengths_never_trained(host, positions):
-    model = draw(put_attention(PAIR[host](), Shaw(clip=3), positions=positions))
+    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), positions=positions))
     assert model(words(PLACES)).last_hidden_state.isfinite().all()
     if positions == "remove":
         assert model(words(3 * PLACES)).last_hidden_state.shape == (2, 3 * PLACES, WIDTH)
@@ -231,7 +231,7 @@ def test_lengths_never_trained(host, positions):
 
 @both
 def test_without_positions_of_the_host_only_the_relation_is_left(host):
-    model = draw(put_attention(PAIR[host](), Pairwise(relation=everywhere()), positions="remove"))
+    model = draw(put_attention(HOSTS[host](), Pairwise(relation=everywhere()), positions="remove"))
     put_attention(model, Pairwise(relation=everywhere()), positions="remove")  # again, which changes nothing
     given_words = words(8, batch=1)
     shuffled = torch.cat([given_words[:, :7].flip(1), given_words[:, 7:]], 1)

@@ -23,7 +23,7 @@ from tests.hub.hosts import (
     HOSTS,
     LAYERS,
     MASK,
-    PAIR,
+    NAMED,
     WORDS,
     bert,
     both,
@@ -45,7 +45,7 @@ def test_training_lowers_the_loss_and_moves_the_vectors(host, form, dropout):
         "bert": (BertForMaskedLM, {"attention_probs_dropout_prob": dropout}),
         "gpt2": (GPT2LMHeadModel, {"attn_pdrop": dropout}),
     }[host]
-    model = put_attention(PAIR[host](kind, **names), Shaw(clip=3), form=form)
+    model = put_attention(HOSTS[host](kind, **names), Shaw(clip=3), form=form)
     model.float().train()
     vectors = [p for name, p in model.named_parameters() if "class_vectors" in name]
     first = [p.detach().clone() for p in vectors]
@@ -69,7 +69,7 @@ def test_gradients_are_those_of_the_open_way(host):
     """A mask for every pair forces the other path."""
     grads = []
     for mask in (MASK, MASK[:, None, None].expand(-1, 1, 12, -1).bool()):
-        model = draw(put_attention(PAIR[host](), Shaw(clip=3, per_head=True)))
+        model = draw(put_attention(HOSTS[host](), Shaw(clip=3, per_head=True)))
         model(words(12), attention_mask=mask).last_hidden_state[MASK.bool()].square().sum().backward()
         grads.append([p.grad for p in model.parameters() if p.grad is not None])
     assert len(grads[0]) == len(grads[1]) > 2 * LAYERS
@@ -153,14 +153,14 @@ def test_several_texts_in_one_sequence(name):
     torch.testing.assert_close(packed, torch.cat(apart, 2), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_twenty_steps_lower_the_loss(name, tmp_path):
     """With dropout. `Trainer` needs accelerate, which `tests/slow/test_hub.py` installs for itself."""
     rates = {"gpt2": "attn_pdrop", "distilbert": "attention_dropout", "t5": "dropout_rate"}
     rate = rates.get(name, "attention_probs_dropout_prob" if name in BOTH_WAYS else "attention_dropout")
     kind = {"gpt2": "LMHeadModel", "t5": "ForConditionalGeneration"}.get(name, "ForCausalLM")
     kind = "ForMaskedLM" if name in BOTH_WAYS else kind
-    encoding = ENCODINGS[("kerple-log", "upe", "rope", "fire")[list(HOSTS).index(name) % 4]]
+    encoding = ENCODINGS[("kerple-log", "upe", "rope", "fire")[list(NAMED).index(name) % 4]]
     model = put_attention(host(name, kind, **{rate: 0.1}), encoding, positions="remove").float().train()
     own = [p for part, p in model.named_parameters() if "class_vectors" in part or "encodings" in part]
     first = [p.detach().clone() for p in own]

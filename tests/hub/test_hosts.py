@@ -14,7 +14,7 @@ from tests.hub.hosts import (
     BACK,
     BOTH_WAYS,
     ENCODINGS,
-    HOSTS,
+    NAMED,
     ROTATING,
     WORDS,
     draw,
@@ -25,7 +25,7 @@ from tests.hub.hosts import (
     words,
 )
 
-every_host = pytest.mark.parametrize("name", HOSTS)
+every_host = pytest.mark.parametrize("name", NAMED)
 MASK = torch.tensor([[1] * 10, [1] * 6 + [0] * 4])
 
 
@@ -95,7 +95,7 @@ def test_with_nothing_put_in_a_host_says_what_it_said(name):
 @every_host
 @pytest.mark.parametrize("positions", ["keep", "remove"])
 def test_a_host_is_the_formula(name, positions):
-    encoding = ENCODINGS[SOME[list(HOSTS).index(name) % len(SOME)]]
+    encoding = ENCODINGS[SOME[list(NAMED).index(name) % len(SOME)]]
     model = put_attention(host(name), encoding, positions=positions)
     assert_is_the_formula(model)
     assert_is_the_formula(model, MASK)
@@ -178,7 +178,7 @@ def test_places_are_counted_from_the_first_real_token(name, side, encoding):
 
 @every_host
 def test_gradients_reach_every_parameter_and_are_those_of_the_formula(name):
-    encoding = ENCODINGS[("fire", "shaw", "kerple-log", "t5")[list(HOSTS).index(name) % 4]]
+    encoding = ENCODINGS[("fire", "shaw", "kerple-log", "t5")[list(NAMED).index(name) % 4]]
     model = put_attention(host(name), encoding, positions="remove")
     grads = []
     for way in ("ordinate", "reference"):

@@ -2,9 +2,7 @@
 
 import copy
 import json
-import re
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -27,7 +25,7 @@ from ordinate.hub import load, load_class_vectors, put_attention
 from ordinate.relations import everywhere, relative, where, window
 from tests.hub.hosts import (
     ENCODINGS,
-    HOSTS,
+    NAMED,
     PLACES,
     bert,
     draw,
@@ -87,9 +85,9 @@ def test_a_model_is_opened_as_it_was_saved(kind, encoding, options, tmp_path):
     assert torch.equal(told(load(tmp_path / "again")), told(model))
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_every_host_is_opened_as_it_was_saved_and_by_nobody_else(name, tmp_path):
-    number = list(HOSTS).index(name)
+    number = list(NAMED).index(name)
     encoding = ENCODINGS[("fire", "alibi", "pairwise", "rope", "kerple-power")[number % 5]]
     for positions in ("keep", "remove"):
         folder = tmp_path / positions
@@ -314,14 +312,3 @@ def test_copies_in_memory_are_equal():
     again.load_state_dict(model.state_dict())
     assert torch.equal(told(again), told(model))
     assert torch.equal(told(copy.deepcopy(model)), told(model))
-
-
-def test_the_example_of_the_documentation_works(tmp_path, monkeypatch):
-    page = (Path(__file__).parents[2] / "docs" / "hub.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    exec(code, names)
-    opened, stored = names["again"].state_dict(), load_file("with-shaw/model.safetensors")
-    assert any("class_vectors" in name for name in stored)
-    assert all(torch.equal(opened[name], tensor) for name, tensor in stored.items())

@@ -1,4 +1,4 @@
-"""Relations, class vectors, biases and rotations in models of `transformers`.
+"""Relations and their class vectors in models of `transformers`.
 
 >>> from ordinate.hub import put_attention                                      # doctest: +SKIP
 >>> put_attention(model, Shaw())                                                # doctest: +SKIP

@@ -43,6 +43,9 @@ NAME = "ordinate"
 LOW = -3e4
 """The score of padding where -inf cannot be used: its weight is exactly 0 beside any score above -29 000."""
 
+AT_ONCE = 64
+"""Tokens ahead for which a pattern is worked out where queries follow on cached keys."""
+
 Heads = Float[Tensor, "batch head token dim"]
 Present = Bool[Tensor, "batch 1 1 key"]
 
@@ -257,7 +260,7 @@ def _attend(
     causal = seat.causal and seen.only_padding
     vectors = getattr(module, "class_vectors", None)
     if isinstance(vectors, ClassVectors):
-        pairs = vectors.pairs(seat.standing(seen.tokens, past))
+        pairs = _pairs(vectors, seat.standing, seen.tokens, past)
         _check_width(pairs, query)
         qkv = QKV(query, key if vectors.content else None, value)
         if seen.only_padding and seen.places is None and not past and not dropout and added is None:
@@ -272,6 +275,16 @@ def _attend(
             added = bias if added is None else added + bias
     qkv, terms = QKV(query, key, value), _terms(seen, added, queries, keys, causal, query)
     return _explicit(qkv, (), seen, *terms, scale, dropout) if dropout else _fused(qkv, *terms, scale)
+
+
+def _pairs(vectors: ClassVectors, standing: Standing, tokens: int, past: int) -> tuple[Pairs, ...]:
+    """The pairs of at least so many tokens: word by word, the same pattern serves for a while."""
+    if past and standing.coordinates is in_a_row:
+        try:
+            return vectors.pairs(standing(-(-tokens // AT_ONCE) * AT_ONCE))
+        except OrdinateError:  # classes that were never trained, further on
+            pass
+    return vectors.pairs(standing(tokens, past))
 
 
 def _check_width(pairs: tuple[Pairs, ...], query: Tensor) -> None:
@@ -298,7 +311,7 @@ def _rotated(
 def _at(table: Tensor, seen: Seen, queries: int) -> Tensor:
     """Of a table [head, token, token] what stands at these places, [#batch, head, query, key]."""
     if seen.places is None:
-        return table[None, :, -queries:]
+        return table[None, :, seen.tokens - queries : seen.tokens, : seen.tokens]
     rows, columns = seen.places[:, -queries:, None], seen.places[:, None]
     return table[:, rows, columns].transpose(0, 1)
 
