@@ -374,6 +374,18 @@ def test_lengths_that_do_not_fit_are_refused():
         model(words(8))
 
 
+def test_a_cache_up_to_the_last_class_that_was_trained():
+    model = put_attention(gpt2(GPT2LMHeadModel), Shaw(std=1.0), positions="remove", trained=9)
+    options = {"attention_mask": torch.ones(2, 5, dtype=torch.long), "do_sample": False}
+    kept, anew = (
+        model.generate(words(5), use_cache=use, max_length=9, min_length=9, **options)
+        for use in (True, False)
+    )
+    assert torch.equal(kept, anew)
+    with pytest.raises(OrdinateError, match=r"has no class '9 back' at 10 tokens"):
+        model.generate(words(5), max_length=11, min_length=11, **options)
+
+
 def test_the_name_alone_is_not_enough():
     model = gpt2()
     model.set_attn_implementation("ordinate")
