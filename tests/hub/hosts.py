@@ -103,7 +103,6 @@ BACK = (
     "smollm3",
     "inkling",
 )
-ROTATING = ("llama", "mistral", "qwen2", "qwen3", "gemma3", "phi3", "olmo2", "gpt-neox", "smollm3")
 
 ENCODINGS = {
     "none": NoPosition(),

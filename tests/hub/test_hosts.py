@@ -2,23 +2,24 @@
 
 import pytest
 import torch
+import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
-from ordinate.attention import Content, ContentClass
+from ordinate.attention import ContentClass
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Alibi, Fire, NoPosition, Pairwise, Rope, Shaw, Upe
 from ordinate.hub import put_attention
 from ordinate.relations import relative, window
 from tests.hub.hosts import (
-    BACK,
     BOTH_WAYS,
     ENCODINGS,
+    HEADS,
+    IDS,
+    LLAMAS,
     NAMED,
-    ROTATING,
-    WORDS,
-    draw,
-    first_attention,
+    SIZES,
+    WIDTH,
     host,
     layers,
     states,
@@ -218,20 +219,15 @@ def test_half_the_precision(name):
 
 
 @every_host
-def test_a_query_that_sees_nothing_receives_nothing(name):
-    """Its output and all gradients are finite; what it receives is 0."""
+def test_a_sample_of_nothing_but_padding_spoils_nothing(name):
+    mask = MASK.clone()
+    mask[1] = 0
     for encoding in (ENCODINGS["shaw"], ENCODINGS["t5"]):
         model = put_attention(host(name), encoding, positions="remove")
-        received = []
-        layer = first_attention(model)
-        hook = "o" if name == "t5" else None
-        mask = MASK.clone()
-        mask[1] = 0
         said = states(model, words(10), attention_mask=mask)
         said.square().sum().backward()
         assert said.isfinite().all()
         assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
-        del received, layer, hook
 
 
 def test_the_size_of_heads_is_that_of_the_layer():
@@ -240,4 +236,48 @@ def test_the_size_of_heads_is_that_of_the_layer():
     assert shapes == [(1, 3, 6), (1, 3, 4)]
 
 
-__all__ = ["BACK", "ROTATING", "WORDS", "Content", "draw"]
+def unlisted():
+    small = SIZES | {"intermediate_size": WIDTH, "attn_implementation": "eager"}
+    back = LLAMAS | {"attn_implementation": "eager"}
+    special = {"cls_token_id": 0, "sep_token_id": 0}
+    latent = {
+        "q_lora_rank": 4,
+        "kv_lora_rank": 4,
+        "qk_rope_head_dim": 2,
+        "qk_nope_head_dim": 2,
+        "v_head_dim": 4,
+    }
+    experts = {"n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1}
+    chunks = {
+        "head_dim": 4,
+        "intermediate_size_mlp": WIDTH,
+        "num_local_experts": 1,
+        "attention_chunk_size": 4,
+    }
+    return {
+        "ModernBert": small | IDS | special | {"local_attention": 4, "global_attn_every_n_layers": 2},
+        "Albert": small | {"embedding_size": WIDTH, "pad_token_id": 0},
+        "Mistral": back | {"sliding_window": 4},
+        "Cohere": back,
+        "Llama4Text": back | chunks,
+        "DeepseekV3": back | latent | experts | {"num_key_value_heads": HEADS, "first_k_dense_replace": 2},
+    }
+
+
+@pytest.mark.parametrize("name", unlisted())
+def test_hosts_that_are_in_no_list(name):
+    """Windows on both sides, chunks, rotations of neighbours, heads of several parts: they are what they were."""
+    config = getattr(transformers, f"{name}Config")(**unlisted()[name])
+    torch.manual_seed(0)
+    kind = getattr(transformers, f"{name}Model")
+    model, left = kind(config).eval(), MASK.flip(1)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.3)
+    before = states(model, words(10), attention_mask=left)
+    after = states(put_attention(model, NoPosition()), words(10), attention_mask=left)
+    torch.testing.assert_close(after[:, left.bool()], before[:, left.bool()], atol=1e-5, rtol=1e-5)
+    put_attention(model, Upe(fields=("text",), std=1.0), positions="remove")
+    padded = states(model, words(10), attention_mask=left)[:, 1, 4:]
+    alone = states(model, words(10)[1:, 4:])[:, 0]
+    torch.testing.assert_close(padded, alone, atol=1e-5, rtol=1e-5)
