@@ -15,7 +15,7 @@ from ordinate.encodings import BuildSpec, Pairwise, Shaw, Upe
 from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
-from ordinate.hub.attention import in_a_row
+from ordinate.hub.places import in_a_row
 from ordinate.relations import everywhere, relative, uniform, window
 from tests.hub.hosts import (
     FORMS,

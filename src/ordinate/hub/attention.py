@@ -1,4 +1,4 @@
-"""The one attention of all hosts, as a function that `transformers` calls, and the masks that it hands over.
+"""The one attention of all hosts, as a function that `transformers` calls.
 
 With q, k, v of the host, R the rotation, a_c the class vectors and b the bias of an encoding, and s the host's scaling,
 
@@ -10,32 +10,25 @@ for the pairs that the host and the relation attend. A query whose keys are all 
 Cached keys are those of the host: what an encoding does to them is done anew at every step, so that a cache and no
 cache give the same numbers. Keys and values of grouped-query attention are repeated; every query head has its own
 classes and biases.
-
-**Places.** Tokens stand where `coordinates` says, counted from the first token that is not padding; in packed texts
-every text begins anew, and where a sliding cache has dropped its oldest keys the others stay where they were. Only the
-mask knows all of this, so the mask says it: `class_mask` makes whole numbers, the place p of a key where it is attended
-and -1 - p where it is not, with one more column, by which no mask of a user is taken for one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.masking_utils import bidirectional_mask_function, causal_mask_function, sdpa_mask
 
 from ordinate.attention import attend
 from ordinate.attention.dot_product import QKV, isolate, known_finite, mix, present_weights, with_nan
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Encoding, NoPosition, Pairs
-from ordinate.encodings.helpers import Cache
 from ordinate.errors import OrdinateError
 from ordinate.hub.hosts import CALLED, refuse_dropped
+from ordinate.hub.places import Seen, Standing, at_places, class_mask, in_a_row, turn
 
 NAME = "ordinate"
 """Of this attention among those of `transformers`."""
@@ -48,45 +41,6 @@ AT_ONCE = 64
 
 Heads = Float[Tensor, "batch head token dim"]
 Present = Bool[Tensor, "batch 1 1 key"]
-
-
-def in_a_row(tokens: int) -> Coordinates:
-    """Tokens of one text, one after another: where they stand unless something else is said."""
-    return Coordinates.of(text=range(tokens))
-
-
-class Standing:
-    """Where the tokens of a sequence stand, by their number; asked once for every number."""
-
-    def __init__(self, coordinates: Callable[[int], Coordinates]) -> None:
-        self.coordinates = coordinates
-        self._kept = Cache[Coordinates]()
-
-    def __call__(self, tokens: int, past: int = 0) -> Coordinates:
-        """Coordinates of so many tokens; those of the first `past` must not change with the number of tokens."""
-        found = self._kept(tokens, lambda: self._ask(tokens))
-        if past and self.coordinates is not in_a_row and _labels(found)[:past] != _labels(self(past)):
-            raise OrdinateError(
-                f"the first {past} tokens have other coordinates in a sequence of {tokens}, and their keys are cached: "
-                "write use_cache=False"
-            )
-        return found
-
-    def _ask(self, tokens: int) -> Coordinates:
-        found = self.coordinates(tokens)
-        if len(found) != tokens:
-            raise OrdinateError(
-                f"coordinates({tokens}) gives {len(found)} tokens: give a function of the number of all tokens, "
-                "special ones and padding included"
-            )
-        return found
-
-
-def _labels(coordinates: Coordinates) -> list[tuple[str, int]]:
-    return [
-        (coordinates.fields[field], ordinate)
-        for field, ordinate in zip(coordinates.field, coordinates.ordinate, strict=True)
-    ]
 
 
 class ClassVectors(nn.Module):
@@ -128,26 +82,6 @@ class Seat:
         return type(self.encoding).bias is not Encoding.bias
 
 
-class Seen(NamedTuple):
-    """What queries may see, and where the keys stand."""
-
-    mask: Tensor | None
-    """True where a key is attended, or numbers to add; [#batch, #head, #query, key]."""
-    places: Int[Tensor, "batch key"] | None
-    """None where keys stand at 0, 1, ..."""
-    tokens: int
-    """Those included that a cache has dropped."""
-
-    @property
-    def only_padding(self) -> bool:
-        """Whether the mask says nothing that depends on the query."""
-        return self.mask is None or (self.mask.dtype == torch.bool and self.mask.shape[2] == 1)
-
-    def from_the_left(self, queries: int, keys: int) -> bool:
-        """Whether padding may be on the left and nothing else is said, of all tokens at once."""
-        return self.places is not None and self.only_padding and queries == keys == self.tokens
-
-
 def attention(
     module: nn.Module,
     query: Float[Tensor, "batch head query dim"],
@@ -175,7 +109,7 @@ def attention(
     refuse_dropped(module, seat.unread, passed)
     if key.shape[1] < query.shape[1]:
         key, value = (x.repeat_interleave(query.shape[1] // x.shape[1], 1) for x in (key, value))
-    seen = _seen(attention_mask, query, key)
+    seen = Seen.of(attention_mask, query, key)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     added = position_bias if seat.keep else None
     qkv, begin = QKV(query, key, value), None
@@ -185,7 +119,7 @@ def attention(
         qkv, seen = _turned(qkv, begin), _turned_mask(seen, begin)
     mixed = _attend(module, seat, qkv, seen, scale, dropout, added)
     if begin is not None:
-        mixed = _turn(mixed, -begin)
+        mixed = turn(mixed, -begin)
     return mixed.transpose(1, 2), None
 
 
@@ -201,46 +135,16 @@ def _check(module: nn.Module, seat: Seat, query: Tensor, is_causal: bool | None)
         )
 
 
-def _seen(mask: Tensor | None, query: Tensor, key: Tensor) -> Seen:
-    tokens = key.shape[2]
-    if mask is None:
-        return Seen(None, None, tokens)
-    wanted = (query.shape[0], query.shape[1], query.shape[2], tokens)
-    ours = mask.dtype in (torch.int32, torch.int64) and mask.dim() == 4 and mask.shape[3] == tokens + 1
-    shape = (*mask.shape[:3], tokens) if ours else tuple(mask.shape)
-    if len(shape) != 4 or any(size not in (1, full) for size, full in zip(shape, wanted, strict=True)):
-        raise OrdinateError(
-            f"the mask has the shape {list(mask.shape)}: give [batch, token], or {list(wanted)} with 1 where alike"
-        )
-    if not ours:
-        if mask.dtype != torch.bool and not mask.is_floating_point():
-            raise OrdinateError(
-                f"a mask of four axes is true or false, or added: write mask.bool() for {mask.dtype}"
-            )
-        return Seen(mask, None, tokens)
-    mask = mask[..., :tokens]
-    places = torch.where(mask < 0, -1 - mask, mask)[:, 0, 0].long()
-    dropped = mask.dtype == torch.int64
-    return Seen(mask >= 0, places, int(places.max()) + 1 if dropped else tokens)
-
-
 def _turned(qkv: QKV, begin: Int[Tensor, " batch"]) -> QKV:
     """Padding on the left brought to the right, so that tokens stand at 0, 1, ..."""
-    query, key, value = (x if x is None else _turn(x, begin) for x in qkv)
+    query, key, value = (x if x is None else turn(x, begin) for x in qkv)
     assert value is not None
     return QKV(query, key, value)
 
 
 def _turned_mask(seen: Seen, begin: Int[Tensor, " batch"]) -> Seen:
     assert seen.mask is not None
-    return Seen(_turn(seen.mask.mT, begin).mT, None, seen.tokens)
-
-
-def _turn(x: Tensor, begin: Int[Tensor, " batch"]) -> Tensor:
-    """Tokens from `begin` on come first; [batch, head, token, dim]."""
-    tokens = x.shape[2]
-    order = (torch.arange(tokens, device=x.device) + begin[:, None]) % tokens
-    return x.gather(2, order[:, None, :, None].expand(x.shape))
+    return Seen(turn(seen.mask.mT, begin).mT, None, seen.tokens)
 
 
 def _attend(
@@ -271,7 +175,7 @@ def _attend(
     if seat.biases:
         bias = encoding.bias(seat.standing(seen.tokens, past), seat.layer)
         if bias is not None:
-            bias = _at(bias.to(query.dtype), seen, queries)
+            bias = at_places(bias.to(query.dtype), seen, queries)
             added = bias if added is None else added + bias
     qkv, terms = QKV(query, key, value), _terms(seen, added, queries, keys, causal, query)
     return _explicit(qkv, (), seen, *terms, scale, dropout) if dropout else _fused(qkv, *terms, scale)
@@ -306,14 +210,6 @@ def _rotated(
     before = key.shape[2] - query.shape[2]
     turned, key = encoding.rotate(pad(query, (0, 0, before, 0)), key, coordinates)
     return turned[:, :, before:], key
-
-
-def _at(table: Tensor, seen: Seen, queries: int) -> Tensor:
-    """Of a table [head, token, token] what stands at these places, [#batch, head, query, key]."""
-    if seen.places is None:
-        return table[None, :, seen.tokens - queries : seen.tokens, : seen.tokens]
-    rows, columns = seen.places[:, -queries:, None], seen.places[:, None]
-    return table[:, rows, columns].transpose(0, 1)
 
 
 def _terms(
@@ -390,7 +286,7 @@ def _attended(
     parts = [
         torch.ones(1, group.heads, query.shape[2], value.shape[2], dtype=torch.bool, device=value.device)
         if none is None
-        else ~_at(none[None], seen, query.shape[2]).expand(-1, group.heads, -1, -1)
+        else ~at_places(none[None], seen, query.shape[2]).expand(-1, group.heads, -1, -1)
         for group, none in zip(pairs, absent, strict=True)
     ]
     most = max(len(part) for part in parts)
@@ -410,7 +306,7 @@ def _scores(
         return scores
     found = []
     for group, part in zip(pairs, query.split([group.heads for group in pairs], 1), strict=True):
-        classes = _at(dense_tables(group.pattern, query.device).classes[None], seen, query.shape[2])
+        classes = at_places(dense_tables(group.pattern, query.device).classes[None], seen, query.shape[2])
         shape = (*part.shape[:3], classes.shape[-1])
         if group.vectors is None:
             found.append(part.new_zeros(shape))
@@ -448,84 +344,6 @@ def _by_groups(qkv: QKV, pairs: tuple[Pairs, ...], present: Present | None, scal
         mixed.append(attend(*part, group.pattern, vectors=group.vectors, scale=scale))
         first += group.heads
     return torch.cat(mixed, dim=1) if len(mixed) > 1 else mixed[0]
-
-
-def class_mask(
-    batch_size: int,
-    q_length: int,
-    kv_length: int,
-    q_offset: int | Tensor = 0,
-    kv_offset: int = 0,
-    mask_function: Callable[..., Any] = causal_mask_function,
-    attention_mask: Tensor | None = None,
-    local_size: int | None = None,
-    allow_is_causal_skip: bool = True,
-    allow_is_bidirectional_skip: bool = False,
-    use_vmap: bool = False,
-    device: torch.device | str = "cpu",
-    **rest: Any,
-) -> Tensor | None:
-    """What is attended, in the shortest way; without a function of this name nothing would be handed over.
-
-    | what there is | mask |
-    |---|---|
-    | nothing that the host's direction does not say | none |
-    | padding on the right | [batch, 1, 1, key], true where there is a token |
-    | a window, or another mask of the host | [batch, 1, query, key], true where attended |
-    | padding on the left, packed texts, keys that the cache has dropped | places, as described above |
-    """
-    tokens, last = kv_length + kv_offset, int(q_offset) + q_length
-    across = last != tokens and mask_function is bidirectional_mask_function
-    wanted = (batch_size, tokens if across else last)
-    if attention_mask is not None and attention_mask.shape != wanted:
-        raise OrdinateError(
-            f"attention_mask has the shape {list(attention_mask.shape)}: give {list(wanted)}, a number for every "
-            "token, those in the cache included"
-        )
-    if last != tokens and not across:
-        raise OrdinateError(
-            f"{q_length} queries do not end the {kv_length} keys: "
-            "this attention needs a cache that grows, write cache_implementation='dynamic'"
-        )
-    skips = allow_is_causal_skip or allow_is_bidirectional_skip
-    direction = mask_function in (causal_mask_function, bidirectional_mask_function)
-    direction = direction or (local_size is not None and skips and tokens <= local_size)
-    looked = attention_mask is not None and attention_mask.device.type == "cpu"  # no device is waited for
-    present = attention_mask
-    if looked and present is not None and bool(present.all()) and not across:
-        present = None
-    full: Tensor | None = None
-    if not direction:
-        full = sdpa_mask(
-            batch_size,
-            q_length,
-            kv_length,
-            int(q_offset),
-            kv_offset,
-            mask_function,
-            attention_mask,
-            allow_is_causal_skip=False,
-            use_vmap=use_vmap,
-            device=device,
-        )
-    elif present is not None:
-        full = present[:, None, None, kv_offset:].bool()
-    places = torch.arange(tokens, device=device)[None]
-    begins = None
-    if present is not None and not (looked and bool(present[:, 0].all())):
-        begins = present.int().argmax(-1, keepdim=True).to(device)
-    elif full is not None and not direction and attention_mask is None and not skips and not use_vmap:
-        starts = pad(~full[:, 0].diagonal(-1, 1, 2), (1, 0))  # of a text: the token before it is not seen
-        if bool(starts.any()):
-            begins = torch.where(starts, places, 0).cummax(-1).values
-    if begins is None and not kv_offset:
-        return full
-    places = (places if begins is None else (places - begins).clamp(min=0))[:, kv_offset:]
-    whole = torch.int64 if kv_offset else torch.int32
-    if full is None:
-        full = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
-    places = places[:, None, None]
-    return pad(torch.where(full, places, -1 - places).to(whole), (0, 1))
 
 
 AttentionInterface.register(NAME, attention)

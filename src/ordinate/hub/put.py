@@ -16,9 +16,10 @@ from ordinate.coordinates import Coordinates
 from ordinate.encodings import ENCODINGS, BuildSpec, Encoding, EncodingSettings, Pairwise, Shaw, Upe
 from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
-from ordinate.hub.attention import NAME, ClassVectors, Seat, Standing, in_a_row
+from ordinate.hub.attention import NAME, ClassVectors, Seat
 from ordinate.hub.entry import Entry, digest
 from ordinate.hub.hosts import Stack, find_stacks, handed_over, size_of, take_positions_away
+from ordinate.hub.places import Standing, in_a_row
 from ordinate.kinds import choose
 from ordinate.relations import causal
 

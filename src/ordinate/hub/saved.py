@@ -16,8 +16,9 @@ from transformers.utils import logging
 
 from ordinate.coordinates import Coordinates
 from ordinate.errors import OrdinateError
-from ordinate.hub.attention import NAME, Standing, in_a_row
+from ordinate.hub.attention import NAME
 from ordinate.hub.entry import CONFIG, digest, read_config, read_entry
+from ordinate.hub.places import Standing, in_a_row
 from ordinate.hub.put import Host, put_attention
 
 WEIGHTS = "model.safetensors"
