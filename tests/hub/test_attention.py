@@ -15,6 +15,7 @@ from ordinate.encodings import BuildSpec, Pairwise, Shaw, Upe
 from ordinate.encodings.class_vectors import Group
 from ordinate.errors import OrdinateError
 from ordinate.hub import put_attention
+from ordinate.hub.places import in_a_row
 from ordinate.relations import everywhere, relative, uniform, window
 from tests.hub.hosts import (
     FORMS,
@@ -181,7 +182,7 @@ def test_bert_as_a_decoder_looks_back_only():
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_padding_never_matters(host, form, side):
     # without places of its own the host cannot tell where a sequence begins
-    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), form=form, absolute=False))
+    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), form=form, positions="remove"))
     short, filled = words(7), words(5, seed=4)
     alone = states(model, short)
     none, all_there = torch.zeros(2, 5, dtype=torch.long), torch.ones(2, 7, dtype=torch.long)
@@ -194,10 +195,10 @@ def test_padding_never_matters(host, form, side):
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
 def test_few_keys_at_many_tokens_go_through_the_sparse_kernel(form):
-    model = put_attention(gpt2(), Pairwise(relation=relative() * window(2)), form=form, absolute=False)
+    model = put_attention(gpt2(), Pairwise(relation=relative() * window(2)), form=form, positions="remove")
     draw(model)
     layer, tokens = first_attention(model), 90
-    (pairs,) = layer.class_vectors.pairs(tokens)
+    (pairs,) = layer.class_vectors.pairs(in_a_row(tokens))
     assert is_sparse(pairs.pattern)
     x = torch.randn(2, tokens, WIDTH, dtype=torch.double)
     query, key, value = (split(part) for part in layer.c_attn(x).chunk(3, -1))
@@ -220,18 +221,18 @@ def test_few_keys_at_many_tokens_go_through_the_sparse_kernel(form):
 
 
 @both
-@pytest.mark.parametrize("absolute", [True, False])
-def test_lengths_never_trained(host, absolute):
-    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), absolute=absolute))
+@pytest.mark.parametrize("positions", ["keep", "remove"])
+def test_lengths_never_trained(host, positions):
+    model = draw(put_attention(HOSTS[host](), Shaw(clip=3), positions=positions))
     assert model(words(PLACES)).last_hidden_state.isfinite().all()
-    if not absolute:
+    if positions == "remove":
         assert model(words(3 * PLACES)).last_hidden_state.shape == (2, 3 * PLACES, WIDTH)
 
 
 @both
 def test_without_positions_of_the_host_only_the_relation_is_left(host):
-    model = draw(put_attention(HOSTS[host](), Pairwise(relation=everywhere()), absolute=False))
-    put_attention(model, Pairwise(relation=everywhere()), absolute=False)  # again, which changes nothing
+    model = draw(put_attention(HOSTS[host](), Pairwise(relation=everywhere()), positions="remove"))
+    put_attention(model, Pairwise(relation=everywhere()), positions="remove")  # again, which changes nothing
     given_words = words(8, batch=1)
     shuffled = torch.cat([given_words[:, :7].flip(1), given_words[:, 7:]], 1)
     said, other = (states(model, w)[-1, 0, -1] for w in (given_words, shuffled))

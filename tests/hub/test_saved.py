@@ -2,14 +2,13 @@
 
 import copy
 import json
-import re
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoModel,
     AutoModelForCausalLM,
     BertForMaskedLM,
     BertForSequenceClassification,
@@ -17,6 +16,8 @@ from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
     GPT2Model,
+    MixtralConfig,
+    MixtralForCausalLM,
 )
 
 from ordinate.attention import ContentClass
@@ -24,14 +25,26 @@ from ordinate.encodings import Pairwise, Shaw, Upe
 from ordinate.errors import OrdinateError
 from ordinate.hub import load, load_class_vectors, put_attention
 from ordinate.relations import everywhere, relative, where, window
-from tests.hub.hosts import PLACES, bert, draw, gpt2, numbers, words
+from tests.hub.hosts import (
+    ENCODINGS,
+    LLAMAS,
+    NAMED,
+    PLACES,
+    bert,
+    draw,
+    gpt2,
+    host,
+    numbers,
+    states,
+    words,
+)
 
 KINDS = [BertForMaskedLM, BertModel, GPT2LMHeadModel, GPT2Model]
 of_kinds = pytest.mark.parametrize("kind", KINDS)
 VECTORS = "h.0.attn.class_vectors.tables.0"
 
 
-def host(kind, **changes):
+def of_kind(kind, **changes):
     return (bert if kind.__name__.startswith("Bert") else gpt2)(kind, **changes)
 
 
@@ -54,25 +67,87 @@ def rewrite(folder, **entry):
 
 PUT = [
     (Shaw(clip=3), {}),
-    (Shaw(clip=3, per_head=True), {"absolute": False}),
+    (Shaw(clip=3, per_head=True), {"positions": "remove"}),
     (Pairwise(relation=(relative(clip=2) * window(4, 4), everywhere())), {"trained": 12}),
-    (Pairwise(relation=relative() * window(2)), {"form": ContentClass(), "absolute": False}),
+    (Pairwise(relation=relative() * window(2)), {"form": ContentClass(), "positions": "remove"}),
 ]
 
 
 @of_kinds
 @pytest.mark.parametrize(("encoding", "options"), PUT)
 def test_a_model_is_opened_as_it_was_saved(kind, encoding, options, tmp_path):
-    model = saved(tmp_path, put_attention(host(kind), encoding, **options))
+    model = saved(tmp_path, put_attention(of_kind(kind), encoding, **options))
     again = load(tmp_path)
     assert type(again) is kind
     assert not again.training
     assert torch.equal(told(again), told(model))
-    if options.get("absolute") is False:
+    if options.get("positions") == "remove":
         assert torch.equal(told(again, 3 * PLACES), told(model, 3 * PLACES))
     assert again.config.to_dict() == model.config.to_dict()
     again.save_pretrained(tmp_path / "again")
     assert torch.equal(told(load(tmp_path / "again")), told(model))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_host_is_opened_as_it_was_saved_and_by_nobody_else(name, tmp_path):
+    number = list(NAMED).index(name)
+    encoding = ENCODINGS[("fire", "alibi", "pairwise", "rope", "kerple-power")[number % 5]]
+    for positions in ("keep", "remove"):
+        folder = tmp_path / positions
+        model = put_attention(host(name), encoding, positions=positions)
+        model.save_pretrained(folder)
+        again = load(folder)
+        assert torch.equal(states(again, words(9)), states(model, words(9)))
+        assert again.config.to_dict() == model.config.to_dict()
+        assert again.config.ordinate["positions"] == positions
+        with pytest.raises(ValueError, match=r"ordinate\.hub\.load"):
+            AutoModel.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "inkling", "t5"])
+def test_half_the_precision_comes_back(name, tmp_path):
+    """Of a host as transformers opens it, which keeps some weights and the angles of its rotations in full."""
+    host(name).float().save_pretrained(tmp_path / "plain")
+    opened = AutoModel.from_pretrained(tmp_path / "plain", dtype=torch.bfloat16)
+    model = put_attention(opened, ENCODINGS["alibi"])
+    model.save_pretrained(tmp_path / "ours")
+    again = load(tmp_path / "ours")
+    assert again.dtype == torch.bfloat16
+    assert torch.equal(states(again, words(9)), states(model, words(9)))
+
+
+@pytest.mark.parametrize(("positions", "absolute"), [("keep", True), ("remove", False)])
+def test_an_entry_of_before_is_read(positions, absolute, tmp_path):
+    model = saved(tmp_path, put_attention(gpt2(), Shaw(clip=3), positions=positions))
+    path = tmp_path / "config.json"
+    document = json.loads(path.read_text())
+    del document["ordinate"]["positions"]
+    document["ordinate"]["absolute"] = absolute
+    path.write_text(json.dumps(document))
+    again = load(tmp_path)
+    assert torch.equal(told(again), told(model))
+    assert again.config.ordinate["positions"] == positions
+
+
+def test_parameters_of_any_encoding_are_read_into_a_model_with_another_head(tmp_path):
+    model = put_attention(bert(BertForMaskedLM), ENCODINGS["kerple-log"])
+    model.save_pretrained(tmp_path)
+    torch.manual_seed(1)
+    other = put_attention(bert(BertForSequenceClassification), ENCODINGS["kerple-log"])
+    assert not torch.allclose(told(other.bert), told(model.bert))
+    load_class_vectors(other, tmp_path)
+    assert torch.equal(told(other.bert), told(model.bert))
+
+
+@pytest.mark.parametrize("size", ["50GB", "20KB"])
+def test_experts_and_weights_in_several_files_come_back(size, tmp_path):
+    """Where transformers writes weights under other names than those of the model."""
+    options = LLAMAS | {"num_local_experts": 2}
+    model = MixtralForCausalLM(MixtralConfig(**options)).eval()
+    put_attention(model, ENCODINGS["pairwise"], positions="remove")
+    model.save_pretrained(tmp_path, max_shard_size=size)
+    assert (tmp_path / "model.safetensors").is_file() == (size == "50GB")
+    assert torch.equal(told(load(tmp_path)), told(model))
 
 
 def test_precision_and_settings_of_generation_come_back(tmp_path):
@@ -95,9 +170,9 @@ def test_coordinates_of_ones_own_are_asked_for_again(tmp_path):
 
 
 @of_kinds
-@pytest.mark.parametrize("absolute", [True, False])
-def test_transformers_alone_refuses_to_open_it_without_its_vectors(kind, absolute, tmp_path):
-    saved(tmp_path, put_attention(host(kind), Shaw(clip=3), absolute=absolute))
+@pytest.mark.parametrize("positions", ["keep", "remove"])
+def test_transformers_alone_refuses_to_open_it_without_its_vectors(kind, positions, tmp_path):
+    saved(tmp_path, put_attention(of_kind(kind), Shaw(clip=3), positions=positions))
     for opener in (kind, AutoModelForCausalLM):
         with pytest.raises(ValueError, match=r"ordinate\.hub\.load"):
             opener.from_pretrained(tmp_path)
@@ -108,7 +183,7 @@ def test_other_models_of_the_same_config_stay_as_they_are(tmp_path):
     plain, one, other = (GPT2Model(config).double().eval() for _ in range(3))
     before = told(plain)
     put_attention(one, Shaw(clip=3))
-    put_attention(other, Shaw(clip=2), absolute=False)
+    put_attention(other, Shaw(clip=2), positions="remove")
     assert torch.equal(told(plain), before)
     plain.save_pretrained(tmp_path / "plain")
     torch.testing.assert_close(told(GPT2Model.from_pretrained(tmp_path / "plain")), before)
@@ -118,7 +193,7 @@ def test_other_models_of_the_same_config_stay_as_they_are(tmp_path):
 
 
 def test_the_last_attention_that_was_put_in_is_the_one_that_comes_back(tmp_path):
-    model = put_attention(gpt2(), Pairwise(relation=everywhere()), absolute=False)
+    model = put_attention(gpt2(), Pairwise(relation=everywhere()), positions="remove")
     saved(tmp_path, put_attention(model, Shaw(clip=3)))
     assert torch.equal(told(load(tmp_path), 3 * PLACES), told(model, 3 * PLACES))
 
@@ -154,7 +229,7 @@ BROKEN = [
         lambda folder: rewrite(folder, encoding={"kind": "shaw", "clip": 5}),
         "model of config.json: .*size mismatch",
     ),
-    (lambda folder: rewrite(folder, absolute=False), r"model of config\.json: .*Unexpected.*wpe\.weight"),
+    (lambda folder: rewrite(folder, positions="remove"), r"model of config\.json: .*unexpected.*wpe\.weight"),
     (lambda folder: rewrite(folder, encoding="wave"), "ordinate.encoding.kind = 'wave' is not known"),
     (lambda folder: rewrite(folder, version=2), "ordinate.version = 2 is not allowed"),
     (lambda folder: rewrite(folder, more=1), "unknown key 'ordinate.more'"),
@@ -206,7 +281,7 @@ def test_vectors_alone_are_read_into_a_model_with_another_head(tmp_path):
 OTHER = [
     (Shaw(clip=5), {}, r"encoding \{.*'clip': 5.*\} instead of \{.*'clip': 3"),
     (Shaw(clip=3), {"form": ContentClass()}, "form .*content-class.* instead of .*content"),
-    (Shaw(clip=3), {"absolute": False}, "absolute False instead of True"),
+    (Shaw(clip=3), {"positions": "remove"}, "positions remove instead of keep"),
     (Shaw(clip=3), {"trained": 10}, "trained 10 instead of 24"),
     (Pairwise(relation=relative(clip=3), per_head=False), {}, "another attention.* encoding"),
 ]
@@ -251,14 +326,3 @@ def test_copies_in_memory_are_equal():
     again.load_state_dict(model.state_dict())
     assert torch.equal(told(again), told(model))
     assert torch.equal(told(copy.deepcopy(model)), told(model))
-
-
-def test_the_example_of_the_documentation_works(tmp_path, monkeypatch):
-    page = (Path(__file__).parents[2] / "docs" / "hub.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    exec(code, names)
-    opened, stored = names["again"].state_dict(), load_file("with-shaw/model.safetensors")
-    assert any("class_vectors" in name for name in stored)
-    assert all(torch.equal(opened[name], tensor) for name, tensor in stored.items())

@@ -11,7 +11,8 @@ from ordinate.errors import OrdinateError
 if find_spec("transformers") is None:
     raise OrdinateError("transformers is not installed: write pip install 'ordinate[hf]'")
 
-from ordinate.hub.attention import put_attention
+from ordinate.hub.inkling import from_inkling, to_inkling
+from ordinate.hub.put import put_attention
 from ordinate.hub.saved import load, load_class_vectors
 
-__all__ = ["load", "load_class_vectors", "put_attention"]
+__all__ = ["from_inkling", "load", "load_class_vectors", "put_attention", "to_inkling"]

@@ -5,7 +5,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationError, field_serializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SerializeAsAny,
+    ValidationError,
+    field_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticSerializationError
 
 from ordinate.attention import FORMS, Form
@@ -35,11 +43,20 @@ class Entry(BaseModel):
     version: Literal[1] = 1
     encoding: Annotated[EncodingSettings, BeforeValidator(_encoding)]
     form: Annotated[SerializeAsAny[Form], BeforeValidator(_form)]
-    absolute: bool
-    """Whether the host has vectors of positions."""
+    positions: Literal["keep", "remove"]
+    """Whether the host has positions of its own."""
     trained: int
     coordinates: str
     """A digest of where so many tokens stand: functions cannot be written down."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_was_written(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Entries of earlier models say `absolute` instead of `positions`."""
+        given = dict(given)
+        if isinstance(given.get("absolute"), bool) and "positions" not in given:
+            given["positions"] = "keep" if given.pop("absolute") else "remove"
+        return given
 
     @field_serializer("encoding")
     def _write(self, encoding: EncodingSettings) -> Any:
