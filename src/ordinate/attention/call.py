@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
-from ordinate.attention.dot_product import QKV, Heads
+from ordinate.attention.dot_product import QKV, Heads, present_weights
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import Encoding, Pairs
@@ -173,20 +174,28 @@ def without_padding(
     )
 
 
-def fused(qkv: QKV, added: Added | None, attended: Mask | None, dropout: float) -> Heads:
+def weights_of(scores: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query key"]:
+    """The softmax, in float32 at least; a query whose keys are all absent has weights of 0."""
+    half = scores.dtype in (torch.bfloat16, torch.float16)
+    return present_weights(scores.float() if half else scores, normalised=True)
+
+
+def fused(
+    qkv: QKV, added: Added | None, attended: Mask | None, dropout: float = 0.0, scale: float | None = None
+) -> Heads:
     """PyTorch's kernel; a query whose keys are all absent receives 0."""
     query, key, value = qkv
     assert query is not None
     assert key is not None
     if added is None and attended is None:
-        return nn.functional.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
+        return scaled_dot_product_attention(query, key, value, dropout_p=dropout, scale=scale)
     mask = (
         added if attended is None else torch.where(attended, 0.0 if added is None else added, float("-inf"))
     )
     assert mask is not None
     empty = mask.detach().amax(-1, keepdim=True) == float("-inf")
     mask = mask.masked_fill(empty, 0.0).to(query.dtype).expand(-1, -1, query.shape[2], key.shape[2])
-    mixed = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    mixed = scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout, scale=scale)
     return mixed.masked_fill(empty, 0.0)
 
 

@@ -27,6 +27,7 @@ from ordinate.attention.call import (
     fused,
     repeated,
     rotated,
+    weights_of,
     within,
     without_padding,
 )
@@ -40,7 +41,6 @@ from ordinate.attention.dot_product import (
     isolate_groups,
     known_finite,
     mix,
-    present_weights,
     with_nan,
     without_empty_rows,
 )
@@ -183,7 +183,7 @@ class MultiHead(nn.Module, ABC):
         scores = (scores if added is None else scores + added).masked_fill(~attended, float("-inf"))
         if encoding.reads_scores:
             scores = encoding.scores(scores, coordinates, self.layer)
-        weights = self.weights(present_weights(self.scores(scores), normalised=True).to(value.dtype))
+        weights = self.weights(weights_of(self.scores(scores)).to(value.dtype))
         kept = nn.functional.dropout(weights, self.options.dropout) if dropped else weights
         return with_nan(mix(kept, self.values(value)), rows), weights if call.weights else None
 

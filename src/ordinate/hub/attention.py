@@ -18,11 +18,12 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import pad, scaled_dot_product_attention
+from torch.nn.functional import pad
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from ordinate.attention import attend
-from ordinate.attention.dot_product import QKV, isolate, known_finite, mix, present_weights, with_nan
+from ordinate.attention.call import fused, rotated, weights_of, without_padding
+from ordinate.attention.dot_product import QKV, isolate, known_finite, mix, with_nan
 from ordinate.attention.tables import dense_tables
 from ordinate.coordinates import Coordinates
 from ordinate.encodings import ClassVectorEncoding, Encoding, NoPosition, Pairs
@@ -33,8 +34,6 @@ from ordinate.hub.places import Seen, Standing, at_places, class_mask, in_a_row,
 NAME = "ordinate"
 """Of this attention among those of `transformers`."""
 
-LOW = -3e4
-"""The score of padding where -inf cannot be used: its weight is exactly 0 beside any score above -29 000."""
 
 AT_ONCE = 64
 """Tokens ahead for which a pattern is worked out where queries follow on cached keys."""
@@ -171,14 +170,15 @@ def _attend(
             return _by_groups(qkv, pairs, seen.mask, scale)
         return _explicit(qkv, pairs, seen, *_terms(seen, added, queries, keys, causal, query), scale, dropout)
     if encoding.rotates:
-        query, key = _rotated(encoding, query, key, seat.standing(keys, keys - queries))
+        # By their number among the keys: a rotation shows nothing but differences of places.
+        qkv = rotated(qkv, seat.standing(keys, keys - queries), encoding)
     if seat.biases:
         bias = encoding.bias(seat.standing(seen.tokens, past), seat.layer)
         if bias is not None:
             bias = at_places(bias.to(query.dtype), seen, queries)
             added = bias if added is None else added + bias
-    qkv, terms = QKV(query, key, value), _terms(seen, added, queries, keys, causal, query)
-    return _explicit(qkv, (), seen, *terms, scale, dropout) if dropout else _fused(qkv, *terms, scale)
+    terms = _terms(seen, added, queries, keys, causal, query)
+    return _explicit(qkv, (), seen, *terms, scale, dropout) if dropout else fused(qkv, *terms, scale=scale)
 
 
 def _pairs(vectors: ClassVectors, standing: Standing, tokens: int, past: int) -> tuple[Pairs, ...]:
@@ -200,18 +200,6 @@ def _check_width(pairs: tuple[Pairs, ...], query: Tensor) -> None:
             )
 
 
-def _rotated(
-    encoding: Encoding,
-    query: Float[Tensor, "batch head query dim"],
-    key: Float[Tensor, "batch head key dim"],
-    coordinates: Coordinates,
-) -> tuple[Float[Tensor, "batch head query dim"], Float[Tensor, "batch head key dim"]]:
-    """Queries and keys turned by their number among the keys: a rotation shows nothing but differences of places."""
-    before = key.shape[2] - query.shape[2]
-    turned, key = encoding.rotate(pad(query, (0, 0, before, 0)), key, coordinates)
-    return turned[:, :, before:], key
-
-
 def _terms(
     seen: Seen, added: Tensor | None, queries: int, keys: int, causal: bool, like: Tensor
 ) -> tuple[Float[Tensor, "#batch #head #query #key"] | None, Bool[Tensor, "#batch #head #query #key"] | None]:
@@ -227,24 +215,6 @@ def _terms(
         ]
         attended = back if attended is None else attended & back
     return added, attended
-
-
-def _fused(qkv: QKV, added: Tensor | None, attended: Tensor | None, scale: float) -> Heads:
-    """PyTorch's kernel."""
-    query, key, value = qkv
-    assert query is not None
-    assert key is not None
-    if added is None and attended is None:
-        return scaled_dot_product_attention(query, key, value, scale=scale)
-    if attended is None:
-        assert added is not None
-        mask = added
-    else:
-        mask = torch.where(attended, 0.0 if added is None else added, float("-inf"))
-    empty = mask.detach().amax(-1, keepdim=True) == float("-inf")
-    mask = mask.masked_fill(empty, 0.0).to(query.dtype).expand(-1, -1, query.shape[2], key.shape[2])
-    mixed = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
-    return mixed.masked_fill(empty, 0.0)
 
 
 def _explicit(
@@ -265,8 +235,7 @@ def _explicit(
     scores = _scores(query * scale, key, pairs, seen)
     scores = scores if added is None else scores + added
     scores = scores.masked_fill(~attended, float("-inf"))
-    half = scores.dtype in (torch.bfloat16, torch.float16)
-    weights = present_weights(scores.float() if half else scores, normalised=True).to(value.dtype)
+    weights = weights_of(scores).to(value.dtype)
     return with_nan(mix(nn.functional.dropout(weights, dropout), value), rows)
 
 
@@ -318,26 +287,8 @@ def _scores(
 
 
 def _by_groups(qkv: QKV, pairs: tuple[Pairs, ...], present: Present | None, scale: float) -> Heads:
-    """Each group of heads by its own plan.
-
-    Padding is one more column: (q_i, 1 / s) . (k_j, LOW) = q_i . k_j + LOW / s, where classes have a 0. Padded keys and
-    values are 0: they are never read, and queries without any other key receive 0.
-    """
-    if present is not None:
-        query, key, value = qkv
-        assert query is not None
-        padded = ~present.transpose(2, 3)
-        column = padded.to(query.dtype).expand(*query.shape[:3], 1) * LOW
-        key = torch.zeros_like(query) if key is None else key.masked_fill(padded, 0.0)
-        qkv = QKV(
-            torch.cat([query, query.new_full((*query.shape[:3], 1), 1 / scale)], -1),
-            torch.cat([key, column], -1),
-            value.masked_fill(padded, 0.0),
-        )
-        pairs = tuple(
-            group if group.vectors is None else group._replace(vectors=pad(group.vectors, (0, 1)))
-            for group in pairs
-        )
+    """Each group of heads by its own plan."""
+    qkv, pairs = without_padding(qkv, pairs, present, scale)
     mixed, first = [], 0
     for group in pairs:
         part = qkv.part(slice(first, first + group.heads))
