@@ -61,7 +61,7 @@ class Finite:
         self.step_layers = [_beside(step.back, step.own), _layer(step.middle), _layer(step.down)]
         self.code_layers = [_layer(model.encode), _layer(model.code)]
         self.answer_layers = [_layer(model.read), _layer(model.decode)]
-        self.begin_at = model.begin.detach().double()
+        self.begin_at = model.begin.detach().cpu().double()
 
     def begin(self) -> Certain:
         """The state before the first token: a weight, read without any error."""
@@ -87,12 +87,12 @@ class Finite:
 
 
 def _layer(linear: torch.nn.Linear) -> Layer:
-    return Layer(linear.weight.detach(), linear.bias.detach())
+    return Layer(linear.weight.detach().cpu(), linear.bias.detach().cpu())
 
 
 def _beside(one: torch.nn.Linear, other: torch.nn.Linear) -> Layer:
     """Two maps whose results are added, as one of both inputs."""
-    return Layer(torch.cat([one.weight, other.weight], 1).detach(), other.bias.detach())
+    return Layer(torch.cat([one.weight, other.weight], 1).detach().cpu(), other.bias.detach().cpu())
 
 
 def _signs(z: Bounded) -> Certain:
