@@ -68,7 +68,7 @@ class Plan:
     >>> here = Coordinates.of(number=range(2000))
     >>> pattern = BoundRelation(window(back=2), [here]).pattern(here)
     >>> print(plan(pattern, rows=32, device=torch.device("cpu")))  # doctest: +ELLIPSIS
-    sparse: 3 keys a query of 2000 tokens cost as much as 76... columns of all pairs
+    sparse: 3 keys a query of 2000 tokens cost as much as 34... columns of all pairs
     """
 
     path: str

@@ -260,7 +260,7 @@ def test_what_paths_cost_here_is_kept_and_named_by_doctor(call, tmp_path, monkey
     with in_force(found):
         assert f"measured here: {answer['kept']}" in call("doctor", "--json").out
     assert call("bench", "growth", "--tune").error == (
-        "--tune measures the paths of attention alone: leave the sections out"
+        "error: --tune measures the paths of attention alone: leave the sections out"
     )
 
 
