@@ -37,8 +37,9 @@ $(VENV)/docs: $(VENV)/core
 	$(PIP) -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, write a report (under 10 minutes)
+demo: $(VENV)/core ## install, learn additions of 5 digits three ways, test to 200, prove a fourth (under 10 minutes)
 	$(BIN)/ordinate reproduce beyond/addition-1000 --scale demo --out demo
+	$(BIN)/ordinate reproduce beyond/proven --scale demo --out demo
 
 serve: $(VENV)/core ## open the page: playground, runs, relations, verdicts
 	$(BIN)/ordinate serve --open

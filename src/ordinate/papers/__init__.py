@@ -109,6 +109,7 @@ FIGURES: Mapping[str, Figure] = Figures(
         "memories/hard": "memories.neighbours",
         "beyond/addition-1000": "beyond.addition",
         "beyond/cascades": "beyond.addition",
+        "beyond/proven": "beyond.proven",
         "beyond/multiplication-1": "beyond.multiplication",
         "beyond/multiplication-3": "beyond.multiplication",
         "beyond/addition-multiplication": "beyond.multiplication",
