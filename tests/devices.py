@@ -135,6 +135,12 @@ class _Afar(backends._DummyBackendModule):
     def is_available(self):
         return False  # nothing is put there that was not asked for
 
+    def get_rng_state(self, device=None):
+        return torch.zeros(0, dtype=torch.uint8)  # where generators are forked, on all devices there are
+
+    def set_rng_state(self, state, device=None):
+        pass
+
 
 class _Hooks(backends._DummyPrivateUse1Hook):
     def is_available(self):

@@ -1,7 +1,6 @@
 # The public names of `import ordinate as od`, by room. Python reads this file too: see `__init__.py`.
 from ordinate import hub as hub
 from ordinate.attention import Attention as Attention
-from ordinate.attention import KeyCache as KeyCache
 from ordinate.attention import attend as attend
 from ordinate.coordinates import Coordinates as Coordinates
 from ordinate.coordinates import layout as layout

@@ -97,7 +97,7 @@ def lines(draw):
     arguments = [p for p in leaf.params if p.param_type_name == "argument"]
     line += [draw(_value(parameter)) for parameter in arguments if draw(st.integers(0, 15))]
     options = [p for p in leaf.params if p.param_type_name == "option" and p.opts[0] not in LEFT_OUT]
-    for parameter in draw(st.lists(st.sampled_from(options), max_size=3, unique_by=id)) if options else ():
+    for parameter in draw(st.lists(st.sampled_from(options), max_size=2, unique_by=id)) if options else ():
         line.append(parameter.opts[0])
         if not parameter.is_flag:
             line.append(draw(_value(parameter)))

@@ -262,6 +262,10 @@ class Attention(nn.Module):
         mixed: Tensor | tuple[Tensor, Tensor] = self.heads(x, coordinates, self.encoding, call)
         return mixed
 
+    def cache(self) -> KeyCache:
+        """An empty cache, for the calls of one generation: `attention(x, cache=cache)`."""
+        return KeyCache()
+
     def _in_graph(
         self,
         x: Tensor,

@@ -184,7 +184,7 @@ def class_mask(
         begins = present.int().argmax(-1, keepdim=True).to(device)
     elif full is not None and not direction and attention_mask is None and not skips and not use_vmap:
         starts = pad(~full[:, 0].diagonal(-1, 1, 2), (1, 0))  # of a text: the token before it is not seen
-        if bool(starts.any()):
+        if starts.device.type != "cpu" or bool(starts.any()):  # no other device is waited for
             begins = torch.where(starts, places, 0).cummax(-1).values
     if begins is None and not kv_offset:
         return full

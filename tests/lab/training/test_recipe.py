@@ -122,7 +122,7 @@ def test_a_byte_order_mark_in_front_is_passed_over(tmp_path):
     [
         ("x = " + "[" * 2000, "nested more than 100 deep"),
         ("a" + ".a" * 200 + " = 1", "nested"),
-        (None, "cannot read the recipe"),
+        (None, "there is no recipe"),
         ("a = = 3", "is not a TOML document"),
         ("\xff\xfe", "is not"),
     ],

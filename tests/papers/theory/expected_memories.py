@@ -102,6 +102,7 @@ TABLE = (
         Expected(name, "dense", 5, None, "none", "every token in front turns the counter")
         for name in ("parity", "modular-counting")
     ),
+    *(Expected(name, "dense", 5, None, "none", DENSE) for name in ("machine", "regular")),
     Expected("sparse-average", "adaptive", 2, True, "none", "each token names those that count"),
     Expected(
         "next-character",

@@ -183,8 +183,8 @@ def draw(document: Document) -> Drawing:
             if scores:
                 values[0, row, column] = np.mean([float(score) for score in scores])
         values[0, row, 2] = np.mean([run["verdict"] == "proven" for run in runs])
-    empty = np.argwhere(np.isnan(values[0])).tolist()
-    words = dict.fromkeys(empty, "not asked")
+    cells = np.ndindex(len(names), len(columns))
+    words = {(row, column): "not asked" for row, column in cells if np.isnan(values[0, row, column])}
     shares = "exact match, mean over seeds; share of seeds proven"
     heat = Heat("learned from short words", shares, "", names, columns, values, percent=True, words=words)
     return heat_maps([heat], columns=1)
