@@ -185,7 +185,7 @@ def draw(document: Document) -> Drawing:
         values[0, row, 2] = np.mean([run["verdict"] == "proven" for run in runs])
     cells = np.ndindex(len(names), len(columns))
     words = {(row, column): "not asked" for row, column in cells if np.isnan(values[0, row, column])}
-    shares = "exact match, mean over seeds; share of seeds proven"
+    shares = "% exact, mean over seeds; % of seeds"
     heat = Heat("learned from short words", shares, "", names, columns, values, percent=True, words=words)
     return heat_maps([heat], columns=1)
 
