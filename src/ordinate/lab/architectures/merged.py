@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Layer(NamedTuple):
     """One layer: U and c, with either the weights A of all heads or the G and g of content attention."""
 
-    maps: Float[Tensor, "map in hidden"]
+    maps: Float[Tensor, " map in hidden"]
     shift: Float[Tensor, " hidden"]
     weights: Float[Tensor, "head token token"] | None = None
     looks: Float[Tensor, "in look"] | None = None
@@ -154,6 +154,6 @@ def merge(model: "ConcatTransformer", coordinates: Coordinates) -> Merged:
     return Merged(layers, down[-1] @ decode, down_bias[-1] @ decode + model.decode.bias)
 
 
-def _stack(linears: list[nn.Linear]) -> tuple[Float[Tensor, "layer in out"], Float[Tensor, "layer out"]]:
+def _stack(linears: list[nn.Linear]) -> tuple[Float[Tensor, " layer in out"], Float[Tensor, " layer out"]]:
     weights = torch.stack([linear.weight for linear in linears])
     return weights.transpose(1, 2), torch.stack([linear.bias for linear in linears])

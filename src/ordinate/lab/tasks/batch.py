@@ -39,7 +39,7 @@ class Batch(NamedTuple):
             self.coordinates,
         )
 
-    def replaced(self, token: int, drawn: Shaped[Tensor, "batch *feature"]) -> Inputs:
+    def replaced(self, token: int, drawn: Shaped[Tensor, " batch *feature"]) -> Inputs:
         """The inputs with others at one token: one number or symbol a sample, or all its features."""
         inputs = self.input.clone()
         inputs[:, token] = drawn.to(inputs)

@@ -184,7 +184,7 @@ class Member:
 
 
 def loss(
-    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, "token #out"]
+    output: Float[Tensor, "batch token out"], target: Answers, scored: Bool[Tensor, " token #out"]
 ) -> Float[Tensor, ""]:
     """Mean over the scored outputs: squared error of numbers, cross-entropy of symbols.
 

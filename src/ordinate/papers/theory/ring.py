@@ -151,7 +151,7 @@ class LinearModel(ABC):
         """The gradient of a loss with respect to the positions, given the one with respect to M."""
 
     @abstractmethod
-    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, "place *vector"]:
+    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, " place *vector"]:
         """Positions of one seed before training."""
 
     def start(self, ring: Ring, seeds: Sequence[int]) -> Parameters:
@@ -187,7 +187,7 @@ class Absolute(LinearModel):
         return (slope + slope.mT) @ positions
 
     @override
-    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, "place *vector"]:
+    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, " place *vector"]:
         """Gaussian vectors of norm about 1, so that inner products are about 1 / sqrt(d)."""
         shape = (ring.places, ring.dimension)
         return torch.randn(shape, generator=random, dtype=torch.float64) / math.sqrt(ring.dimension)
@@ -211,7 +211,7 @@ class Relative(LinearModel):
         return sum_by_difference(slope)
 
     @override
-    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, "place *vector"]:
+    def draw(self, ring: Ring, random: torch.Generator) -> Float[Tensor, " place *vector"]:
         """Numbers of size 1 / sqrt(d): inner products of Gaussian key vectors with a unit query."""
         return torch.randn(ring.places, generator=random, dtype=torch.float64) / math.sqrt(ring.dimension)
 

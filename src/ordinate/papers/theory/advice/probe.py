@@ -199,7 +199,7 @@ def difference(
 
 
 def _unlike(
-    one: Shaped[Tensor, "batch *rest"], other: Shaped[Tensor, "batch *rest"]
+    one: Shaped[Tensor, " batch *rest"], other: Shaped[Tensor, " batch *rest"]
 ) -> Bool[Tensor, " batch"]:
     apart = one != other
     return apart.any(-1) if apart.ndim == 2 else apart
