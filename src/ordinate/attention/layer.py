@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from ordinate.attention.call import Call, HeadOptions, KeyCache, read_masks
 from ordinate.attention.heads import FORMS, Form
-from ordinate.attention.operator import attention_operator
+from ordinate.attention.operator import How, attention_operator
 from ordinate.coordinates import Coordinates, handle_of
 from ordinate.encodings import BuildSpec, ClassVectorEncoding, Encoding, NoPosition, Pairwise
 from ordinate.errors import OrdinateError, nearest
@@ -278,22 +278,20 @@ class Attention(nn.Module):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """What `torch.compile` sees: one operator."""
         keys, values = memory if isinstance(memory, tuple) else (memory, memory)
+        brought = (x, keys, values, *masks)
+        drops = self.training and self.heads.options.dropout > 0
+        seed = torch.randint(2**31, ()) if drops else torch.zeros((), dtype=torch.long)
         kind = x.device.type
-        out, weights = attention_operator(
-            list(self.parameters()),
-            x,
-            keys,
-            values,
-            *masks,
-            torch.randint(2**31, ()) if self.training and self.heads.options.dropout else torch.zeros(()),
+        how = How(
             self.handle,
             "" if layout is None else layout.handle,
             "" if memory_layout is None else memory_layout.handle,
-            is_causal,
-            need_weights,
-            self.training,
+            "".join(["0" if one is None else "1" for one in brought]),
+            f"{int(is_causal)}{int(need_weights)}{int(self.training)}",
             str(torch.get_autocast_dtype(kind)).partition(".")[2] if torch.is_autocast_enabled(kind) else "",
         )
+        there = [one for one in brought if one is not None]
+        out, weights = attention_operator([seed, *there, *self.parameters()], " ".join(how))
         return (out, weights) if need_weights else out
 
     @override

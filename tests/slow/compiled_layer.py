@@ -1,4 +1,4 @@
-"""`od.Attention` under `torch.compile` without a break in the graph, and `torch.export`; see test_compiled.py."""
+"""`od.Attention` under `torch.compile` without a break in the graph, and `torch.export`; see test_compiled_layer.py."""
 
 import io
 from copy import deepcopy
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import ordinate as od
-from ordinate.attention.operator import attention_operator
+from ordinate.attention.operator import How, attention_operator
 from ordinate.errors import OrdinateError
 from tests.attention.test_layer import DIM, HEADS, KINDS, NEAR, TOKENS, attention, tokens
 
@@ -100,16 +100,17 @@ def test_a_copy_has_weights_of_its_own():
 
 def test_the_operator_keeps_its_promises():
     made, x = attention(KINDS["shaw"]), tokens(2, TOKENS, DIM).requires_grad_()
-    arguments = (list(made.parameters()), x, None, None, None, None, torch.zeros(()))
-    words = (made.handle, "", "", False, False, False, "")
-    torch.library.opcheck(attention_operator, arguments + words)
+    how = How(made.handle, "", "", "10000", "000", "")
+    tensors = [torch.zeros((), dtype=torch.long), x, *made.parameters()]
+    torch.library.opcheck(attention_operator, (tensors, " ".join(how)))
 
 
 def test_a_graph_whose_layout_is_gone_says_so():
     made, x = attention(KINDS["shaw"]), tokens(1, TOKENS, DIM)
-    arguments = (list(made.parameters()), x, None, None, None, None, torch.zeros(()))
+    how = How(made.handle, "Coordinates-x", "", "10000", "000", "")
+    tensors = [torch.zeros((), dtype=torch.long), x, *made.parameters()]
     with pytest.raises(OrdinateError, match="which is gone"):
-        attention_operator(*arguments, made.handle, "Coordinates-x", "", False, False, False, "")
+        attention_operator(tensors, " ".join(how))
 
 
 @kinds
