@@ -1,4 +1,4 @@
-"""The cases of `compiled_layer.py`, in a process without the checks of shapes that tests install: they cannot be compiled."""
+"""The cases of compiled_layer.py, in a process without the checks of shapes of tests: they cannot be compiled."""
 
 import subprocess
 import sys
