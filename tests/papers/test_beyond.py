@@ -71,7 +71,7 @@ def test_report_names_the_knowledge_and_can_be_drawn_again(made):
     assert again.document == result.document
 
 
-@pytest.mark.parametrize("name", BEYOND)
+@pytest.mark.parametrize("name", [name for name in BEYOND if name != "beyond/proven"])
 def test_every_scale_describes_recipes_that_can_be_written_and_read(name):
     figure = BEYOND[name]
     assert {"smoke", "laptop"} <= set(figure.scales)

@@ -95,3 +95,12 @@ def test_nines_are_asked_of_adders_alone(tmp_path, monkeypatch):
         [run] = train(recipe, [0], store=str(tmp_path))
         monkeypatch.setattr(proven, "load_model", lambda run: adder().to(torch.float32))
         assert nines(run, 3000) is wanted
+
+
+@pytest.mark.parametrize("scale", FIGURE.scales)
+def test_every_scale_describes_recipes_that_can_be_written_and_read(scale, tmp_path):
+    study = FIGURE.study(scale, tmp_path)
+    for recipe in study.recipes:
+        assert Recipe.parse(recipe.to_dict()) == recipe
+        assert max(recipe.task.lengths()) <= 17
+    assert FIGURE.plan(scale).claims == (scale == "laptop")
