@@ -50,6 +50,7 @@ LEFT_OUT = ("--mlflow", "--address", "--open", "--tensorboard")
 PATH_LIKE = ("DIR", "FILE", "FOLDER", "RECIPE", "FILE|PROGRAM", "RUN")
 ARGUMENTS = {
     "TASK": st.sampled_from(sorted(TASKS)),
+    "RECIPE": st.sampled_from(["recipe.toml", "recipe.toml", "sum-positional", "memory", "published/nope"]),
     "RUN": st.sampled_from(["tiny", "addition-relation", "addition", "store", "tin"]),
     "PROGRAM": st.sampled_from(["prefix-sum", "sort", "fft", "addition", "kth-smallest"]),
     "FIGURE": st.sampled_from(
@@ -97,7 +98,7 @@ def lines(draw):
     arguments = [p for p in leaf.params if p.param_type_name == "argument"]
     line += [draw(_value(parameter)) for parameter in arguments if draw(st.integers(0, 15))]
     options = [p for p in leaf.params if p.param_type_name == "option" and p.opts[0] not in LEFT_OUT]
-    for parameter in draw(st.lists(st.sampled_from(options), max_size=2, unique_by=id)) if options else ():
+    for parameter in draw(st.lists(st.sampled_from(options), max_size=3, unique_by=id)) if options else ():
         line.append(parameter.opts[0])
         if not parameter.is_flag:
             line.append(draw(_value(parameter)))
