@@ -27,7 +27,7 @@ FIRST_SEED = 100
 """Settings were chosen on seeds below."""
 MILLION = 10**6
 CHOSEN = (
-    "Settings were chosen on seeds 0 to 9 of addition and parity, by whether these were proven; the seeds shown begin "
+    "Settings were chosen on seeds 0 to 9 of these machines, by whether they were proven; the seeds shown begin "
     f"at {FIRST_SEED}, and each was trained once."
 )
 
